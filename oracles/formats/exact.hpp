@@ -7,9 +7,10 @@ namespace assay::formats {
 
 enum class Kind : std::uint8_t { zero, finite, infinity, nan };
 
-/// A dyadic rational (-1)^negative * significand * 2^exponent, or a special value. `sticky` says that the true
-/// value lies strictly between this magnitude and the one with significand + 1: what lets an encoder round
-/// once, from a value with more bits than fit, as if it had all of them.
+/// A dyadic rational (-1)^negative * significand * 2^exponent, or a special value. `sticky` says that the
+/// true value lies strictly between this magnitude and the one with significand + 1: what lets an encoder
+/// round once, from a value with more bits than fit, as if it had all of them. A sticky significand must have
+/// at least one bit below the target's last place, or the side of a midpoint would be unknown.
 struct Exact {
   Kind kind = Kind::zero;
   bool negative = false;
