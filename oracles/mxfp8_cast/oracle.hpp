@@ -36,15 +36,16 @@ struct Contracts {
   Padding padding = Padding::untouched;
 };
 
-/// X is [rows, cols] row-major and contiguous, cols a multiple of 32. The scale buffer is scale_rows x scale_stride
-/// bytes with scale_rows >= rows and scale_stride >= cols/32; what lies outside [rows, cols/32] is padding.
+/// X is [rows, cols] row-major and contiguous, cols a multiple of 32. The scale buffer is scale_rows x
+/// scale_stride bytes with scale_rows >= rows and scale_stride >= cols/32; what lies outside [rows, cols/32]
+/// is padding.
 struct Shape {
   std::size_t rows = 0, cols = 0, scale_rows = 0, scale_stride = 0;
   std::size_t blocks_per_row() const { return cols / block; }
 };
 
-/// One deliberate departure from the contract: how a known fault would compute. Used to name the damage of a wrong
-/// output (the fault whose output it is), never to accept one.
+/// One deliberate departure from the contract: how a known fault would compute. Used to name the damage of a
+/// wrong output (the fault whose output it is), never to accept one.
 enum class Fault : std::uint8_t {
   none,
   element_truncated,        ///< element rounded toward zero
@@ -53,14 +54,14 @@ enum class Fault : std::uint8_t {
   element_overflow_to_nan,  ///< nosat in place of satfinite
   element_subnormal_flushed,
   element_zero_sign_lost,
-  nan_dropped_by_max,      ///< amax ignores NaN where the contract lets it count
-  scale_one_up,            ///< byte + 1, data to match
-  scale_one_down,          ///< byte - 1, data to match
-  scale_from_divided_amax, ///< floor(log2(amax / M)), the exponent taken after the division
-  scale_exact_power_doubled, ///< frexp: an exact power of two gets twice its scale
-  reciprocal_254_flushed,    ///< 2^-127 flushed to zero
-  reciprocal_0_is_one,       ///< code 0 treated as 1.0
-  zero_block_nan,            ///< 0/0
+  nan_dropped_by_max,         ///< amax ignores NaN where the contract lets it count
+  scale_one_up,               ///< byte + 1, data to match
+  scale_one_down,             ///< byte - 1, data to match
+  scale_from_divided_amax,    ///< floor(log2(amax / M)), the exponent taken after the division
+  scale_exact_power_doubled,  ///< frexp: an exact power of two gets twice its scale
+  reciprocal_254_flushed,     ///< 2^-127 flushed to zero
+  reciprocal_0_is_one,        ///< code 0 treated as 1.0
+  zero_block_nan,             ///< 0/0
 };
 inline constexpr Fault last_fault = Fault::zero_block_nan;
 
@@ -68,8 +69,9 @@ inline constexpr Fault last_fault = Fault::zero_block_nan;
 std::uint8_t scale_byte(formats::Format input, std::span<const std::uint32_t, block> codes, const Contracts&,
                         Fault = Fault::none);
 
-/// The element code for one input code under that scale byte. `poisoned` is true in a block that the poison contract
-/// makes NaN as a whole.
+/// The element code for one input code under that scale byte; NaN for every input under scale 0xFF, which is
+/// how the poison contract makes a block NaN as a whole. For Fault::zero_block_nan a zero under scale 0
+/// counts as one in a block of zeros.
 std::uint8_t element_code(formats::Format input, std::uint32_t code, std::uint8_t scale, const Contracts&,
                           Fault = Fault::none);
 
@@ -78,8 +80,8 @@ struct CastAcceptance {
   arithmetic::Acceptance scales;  ///< scale_rows * scale_stride e8m0 codes, padding included
 };
 
-/// Exact acceptance of the whole cast; `x` holds rows*cols codes of `input`, little-endian. Deterministic; uses up
-/// to `threads` threads without changing a bit.
+/// Exact acceptance of the whole cast; `x` holds rows*cols codes of `input`, little-endian. Deterministic;
+/// uses up to `threads` threads without changing a bit.
 CastAcceptance accept(formats::Format input, std::span<const std::byte> x, const Shape&, const Contracts&,
                       Fault = Fault::none, unsigned threads = 1);
 
