@@ -6,6 +6,7 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_CXX_FLAGS_RELEASE "-O2 -g1")  # asserts stay on: they guard programmer errors
+set(CMAKE_CUDA_FLAGS_RELEASE "-O3 -lineinfo")
 if(NOT CMAKE_BUILD_TYPE)
   set(CMAKE_BUILD_TYPE Release)
 endif()
@@ -22,7 +23,8 @@ target_compile_options(assay_flags INTERFACE
     -Wparentheses -ffp-contract=off -fno-fast-math -mno-fma>
   $<$<AND:$<BOOL:${ASSAY_WERROR}>,$<COMPILE_LANGUAGE:CXX>>:-Werror>
   $<$<COMPILE_LANGUAGE:CUDA>:-fmad=false -ftz=false -prec-div=true -prec-sqrt=true --expt-relaxed-constexpr
-    -Xcompiler=-ffp-contract=off>)
+    -Xcompiler=-ffp-contract=off,-Wall,-Wextra>
+  $<$<AND:$<BOOL:${ASSAY_WERROR}>,$<COMPILE_LANGUAGE:CUDA>>:-Werror=all-warnings -Xcompiler=-Werror>)
 target_link_options(assay_flags INTERFACE -Wl,--build-id=sha1)
 
 if(ASSAY_SANITIZE STREQUAL "address")
@@ -46,8 +48,16 @@ if(ASSAY_CUDA)
   endif()
   enable_language(CUDA)
   find_package(CUDAToolkit REQUIRED)
+  if(CMAKE_CUDA_COMPILER_VERSION VERSION_LESS 12.8)
+    message(FATAL_ERROR "the CUDA toolkit is ${CMAKE_CUDA_COMPILER_VERSION}; the cuda device needs 12.8 or newer. "
+      "ASSAY_PRESET=cpu builds without it.")
+  endif()
   set(CMAKE_CUDA_STANDARD 20)
   set(CMAKE_CUDA_STANDARD_REQUIRED ON)
+  if(NOT CMAKE_CUDA20_STANDARD_COMPILE_OPTION)  # CMake 3.25 does not know that nvcc has C++20
+    set(CMAKE_CUDA20_STANDARD_COMPILE_OPTION -std=c++20)
+    set(CMAKE_CUDA20_EXTENSION_COMPILE_OPTION -std=c++20)
+  endif()
 endif()
 
 if(ASSAY_TESTS)

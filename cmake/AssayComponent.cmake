@@ -16,13 +16,16 @@ function(assay_component name)
   list(FILTER benches INCLUDE REGEX "_bench\\.cpp$")
   list(FILTER sources EXCLUDE REGEX "_(test|bench|main)\\.cpp$")
 
+  cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE folder)
+  list(TRANSFORM sources PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   foreach(kernel IN LISTS kernels)
     # The executor's copy is a one-line includer, because a source file has one language per folder.
     set(wrapper ${CMAKE_CURRENT_BINARY_DIR}/${kernel}.cpu.cpp)
-    cmake_path(RELATIVE_PATH CMAKE_CURRENT_SOURCE_DIR BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE folder)
     file(CONFIGURE OUTPUT ${wrapper} CONTENT "#include \"${folder}/${kernel}\"\n" @ONLY)
     list(APPEND sources ${wrapper})
   endforeach()
+
+  set_property(GLOBAL PROPERTY assay_sources:${folder} ${sources})  # a planted fault compiles them again
 
   if(sources)
     add_library(assay_${name} STATIC ${sources})

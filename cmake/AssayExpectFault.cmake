@@ -1,0 +1,13 @@
+# cmake -DPROGRAM=file -DFAMILY=name -DFAULT=name -DPATTERN=text -DWHY=sentence -P AssayExpectFault.cmake
+#
+# The gate must reject a program with a planted fault, and must name the fault's pattern.
+cmake_minimum_required(VERSION 3.25)
+execute_process(COMMAND ${PROGRAM} gate --family ${FAMILY} --device cpu
+  RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
+string(FIND "${output}" "${PATTERN}" at)
+if(NOT code EQUAL 1)
+  message(FATAL_ERROR "planted fault '${FAULT}' (${WHY}): the gate ended with ${code}, not 1. Its output:\n${output}")
+elseif(at LESS 0)
+  message(FATAL_ERROR "planted fault '${FAULT}' (${WHY}): rejected, but not as '${PATTERN}'. The gate's output:\n${output}")
+endif()
+message(STATUS "planted fault '${FAULT}' rejected as '${PATTERN}'")

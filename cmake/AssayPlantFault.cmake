@@ -1,0 +1,43 @@
+# cmake -DSPEC=file -DSOURCE_DIR=folder -DROOT=folder -P AssayPlantFault.cmake
+#
+# Writes ROOT/<file>: SOURCE_DIR/<file> with the one occurrence of the specification's text replaced.
+cmake_minimum_required(VERSION 3.25)
+
+function(section text begin end out)
+  string(FIND "${text}" "${begin}\n" from)
+  string(FIND "${text}" "\n${end}\n" to)
+  string(LENGTH "${begin}\n" skip)
+  math(EXPR from "${from} + ${skip}")
+  math(EXPR length "${to} - ${from}")
+  if(from LESS skip OR to LESS 0 OR length LESS -1)
+    message(FATAL_ERROR "${SPEC}: no section from '${begin}' to '${end}'")
+  endif()
+  if(length LESS 0) # nothing between the two lines: their newline is one and the same
+    set(length 0)
+  endif()
+  string(SUBSTRING "${text}" ${from} ${length} part)
+  set(${out} "${part}" PARENT_SCOPE)
+endfunction()
+
+file(READ "${SPEC}" spec)
+if(NOT spec MATCHES "(^|\n)file: ([^\n]+)\n")
+  message(FATAL_ERROR "${SPEC}: no line 'file: ...'")
+endif()
+set(file "${CMAKE_MATCH_2}")
+section("${spec}" "\n--- find" "--- replace" find)
+section("${spec}" "\n--- replace" "--- end" replace)
+if(find STREQUAL "" OR find STREQUAL replace)
+  message(FATAL_ERROR "${SPEC}: the text to find is empty or its own replacement")
+endif()
+
+file(READ "${SOURCE_DIR}/${file}" text)
+string(LENGTH "${text}" before)
+string(LENGTH "${find}" length)
+string(REPLACE "${find}" "" without "${text}")
+string(LENGTH "${without}" after)
+math(EXPR count "(${before} - ${after}) / ${length}")
+if(NOT count EQUAL 1)
+  message(FATAL_ERROR "${SPEC}: the text to find occurs ${count} times in ${file}; it must occur exactly once:\n${find}")
+endif()
+string(REPLACE "${find}" "${replace}" text "${text}")
+file(WRITE "${ROOT}/${file}" "${text}")

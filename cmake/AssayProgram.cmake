@@ -1,0 +1,29 @@
+# assay_program(TARGET [OBJECTS object-library...])
+#
+# The whole command-line program: its main, the gate, and every family, which registers itself at start-up and is
+# therefore linked whole. OBJECTS are linked ahead of the libraries, so that what they define takes the place of the
+# archive members of the same definitions; a planted fault is such an object (AssayFaults.cmake).
+function(assay_program target)
+  cmake_parse_arguments(arg "" "" "OBJECTS" ${ARGN})
+  add_executable(${target} ${PROJECT_SOURCE_DIR}/properties/cli/assay_main.cpp)
+  foreach(objects IN LISTS arg_OBJECTS)
+    target_sources(${target} PRIVATE $<TARGET_OBJECTS:${objects}>)
+  endforeach()
+  target_link_libraries(${target} PRIVATE assay_cli)
+  foreach(family IN LISTS ASSAY_FAMILIES)
+    target_link_libraries(${target} PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,assay_properties_${family}>)
+  endforeach()
+  # The libraries of a bundle lie beside the program. The old tag, because only that one also serves the libraries that
+  # libraries need; in the build tree there is no such folder and it does nothing.
+  target_link_options(${target} PRIVATE LINKER:--disable-new-dtags)
+  set_target_properties(${target} PROPERTIES BUILD_RPATH "$ORIGIN/lib"
+    RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+endfunction()
+
+# `bundle`: bundle/assay and bundle/lib in the source folder, to be copied to a machine that has no such libraries.
+function(assay_bundle target)
+  add_custom_target(bundle
+    COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:${target}> -DBUNDLE=${PROJECT_SOURCE_DIR}/bundle
+      -DSTRIP=${CMAKE_STRIP} -P ${PROJECT_SOURCE_DIR}/cmake/AssayBundle.cmake
+    DEPENDS ${target} VERBATIM)
+endfunction()
