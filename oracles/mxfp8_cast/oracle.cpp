@@ -114,7 +114,8 @@ std::uint32_t encoded_with(Fault fault, const Spec& element, Exact x) {
   return code;
 }
 
-std::uint8_t element_of(const Spec& element, const Exact& x, std::uint8_t scale, Fault fault) {
+[[gnu::always_inline]] inline std::uint8_t element_of(const Spec& element, const Exact& x, std::uint8_t scale,
+                                                      Fault fault) {
   if (scale == nan_scale) return static_cast<std::uint8_t>(definition::canonical_nan(element));
   if (fault != Fault::none)
     return static_cast<std::uint8_t>(encoded_with(fault, element, descaled_with(fault, x, scale)));
