@@ -1,7 +1,8 @@
-// Runs the threads of a CUDA grid on CPU fibers. One fiber is one thread of a block; a block stays on one worker.
+// Runs the threads of a CUDA grid on CPU fibers. One fiber is one thread of a block; a block stays on one
+// worker.
 //
-// Stricter than hardware: lane, warp and block orders can be permuted, shared memory is poisoned before every block,
-// barriers and collectives are checked, and every fault is an ExecutorError that names the places.
+// Stricter than hardware: lane, warp and block orders can be permuted, shared memory is poisoned before every
+// block, barriers and collectives are checked, and every fault is an ExecutorError that names the places.
 #pragma once
 
 #include <cstddef>
@@ -21,11 +22,11 @@ struct Dim3 {
 enum class Order : std::uint8_t { forward, reverse, seeded };
 
 struct Options {
-  Order lanes = Order::forward;   ///< order of lanes within a warp and of warps within a block
-  Order blocks = Order::forward;  ///< order in which blocks start
-  std::uint64_t seed = 0;         ///< for Order::seeded
+  Order lanes = Order::forward;       ///< order of lanes within a warp and of warps within a block
+  Order blocks = Order::forward;      ///< order in which blocks start
+  std::uint64_t seed = 0;             ///< for Order::seeded
   std::uint8_t shared_poison = 0xFF;  ///< every byte of shared memory before a block starts
-  unsigned workers = 0;               ///< OS threads; 0: one per core. One under ThreadSanitizer and coverage.
+  unsigned workers = 0;  ///< OS threads; 0: one per core. One under ThreadSanitizer and coverage.
 };
 
 struct Launch {
@@ -40,9 +41,9 @@ struct Counts {
 };
 
 enum class FaultKind : std::uint8_t {
-  divergent_barrier,     ///< some lanes wait at one barrier or collective while others wait at a different one
-  mask_mismatch,         ///< a collective's lanes disagree on mask or operation
-  exited_lane_read,      ///< a shuffle or vote names a lane that exited
+  divergent_barrier,  ///< some lanes wait at one barrier or collective while others wait at a different one
+  mask_mismatch,      ///< a collective's lanes disagree on mask or operation
+  exited_lane_read,   ///< a shuffle or vote names a lane that exited
   non_member_lane_read,  ///< a shuffle reads a lane outside its mask
   deadlock,              ///< no lane can run and not all have exited
   out_of_bounds,         ///< access beyond a guarded buffer or shared allocation
@@ -59,8 +60,8 @@ class ExecutorError : public std::runtime_error {
   FaultKind kind_;
 };
 
-/// Runs `lane` once for every thread of the grid; inside it the words of cuda_words.hpp work. Throws ExecutorError.
-/// The state after an error: outputs are partly written, the executor is usable again.
+/// Runs `lane` once for every thread of the grid; inside it the words of cuda_words.hpp work. Throws
+/// ExecutorError. The state after an error: outputs are partly written, the executor is usable again.
 Counts run(const Launch&, const std::function<void()>& lane, const Options& = {});
 
 }  // namespace assay::executor
