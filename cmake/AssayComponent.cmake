@@ -1,7 +1,8 @@
 # assay_component(NAME [DEPENDS ...] [TEST_DEPENDS ...])
 #
 # Turns the current folder into the library assay_NAME. The file name registers:
-#   *_test.cpp   go into the test program NAME_test (one ctest entry)
+#   *_test.cpp   go into the test program NAME_test (one ctest entry, labelled with the top-level folder, whose tests
+#                are built together by the target <folder>_tests)
 #   *_bench.cpp  go into the benchmark program NAME_bench
 #   *.cu         are kernels: compiled by the host compiler for the executor and, with ASSAY_CUDA, by nvcc
 #   *.cpp        are the library
@@ -44,6 +45,12 @@ function(assay_component name)
     add_executable(${name}_test ${tests})
     target_link_libraries(${name}_test PRIVATE assay_${name} ${arg_TEST_DEPENDS} GTest::gtest GTest::gtest_main)
     add_test(NAME ${name} COMMAND ${name}_test)
+    string(REGEX REPLACE "/.*" "" concern ${folder})
+    set_tests_properties(${name} PROPERTIES LABELS ${concern})
+    if(NOT TARGET ${concern}_tests)
+      add_custom_target(${concern}_tests)
+    endif()
+    add_dependencies(${concern}_tests ${name}_test)
   endif()
   if(benches AND ASSAY_BENCH AND benchmark_FOUND)
     add_executable(${name}_bench ${benches})

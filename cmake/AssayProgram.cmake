@@ -1,7 +1,7 @@
 # assay_program(TARGET [OBJECTS object-library...])
 #
-# The whole command-line program: its main, the gate, and every family, which registers itself at start-up and is
-# therefore linked whole. OBJECTS are linked ahead of the libraries, so that what they define takes the place of the
+# The whole command-line program: its main, the gate, and every family and battery (assay_properties_<folder>), which
+# registers itself at start-up and is therefore linked whole. TARGET assay_program is called `assay`. OBJECTS are linked ahead of the libraries, so that what they define takes the place of the
 # archive members of the same definitions; a planted fault is such an object (AssayFaults.cmake).
 function(assay_program target)
   cmake_parse_arguments(arg "" "" "OBJECTS" ${ARGN})
@@ -10,13 +10,20 @@ function(assay_program target)
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:${objects}>)
   endforeach()
   target_link_libraries(${target} PRIVATE assay_cli)
-  foreach(family IN LISTS ASSAY_FAMILIES)
-    target_link_libraries(${target} PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,assay_properties_${family}>)
+  set(registered ${ASSAY_FAMILIES})
+  foreach(folder IN LISTS ASSAY_INFRASTRUCTURE_properties)
+    if(TARGET assay_properties_${folder})
+      list(APPEND registered ${folder})
+    endif()
+  endforeach()
+  foreach(folder IN LISTS registered)
+    target_link_libraries(${target} PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,assay_properties_${folder}>)
   endforeach()
   # The libraries of a bundle lie beside the program. The old tag, because only that one also serves the libraries that
   # libraries need; in the build tree there is no such folder and it does nothing.
   target_link_options(${target} PRIVATE LINKER:--disable-new-dtags)
-  set_target_properties(${target} PROPERTIES BUILD_RPATH "$ORIGIN/lib"
+  string(REGEX REPLACE "_program$" "" output ${target})
+  set_target_properties(${target} PROPERTIES OUTPUT_NAME ${output} BUILD_RPATH "$ORIGIN/lib"
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
 endfunction()
 
