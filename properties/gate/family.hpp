@@ -1,9 +1,11 @@
-// What the gate needs to know of an operator family. A family implements this in properties/<family>/ and registers
-// itself; nothing else is edited.
+// What the gate needs to know of an operator family. A family implements this in properties/<family>/ and
+// registers itself; nothing else is edited.
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
@@ -62,15 +64,24 @@ class Workload {
   virtual std::vector<Diagnosis> diagnose(const Contents& actual, const Contents& before) = 0;
 };
 
-/// Judges one workload on every selected route and device: true when all is right. Given to properties.
-using Judge = std::function<bool(Workload&)>;
+/// What a property may do with a workload. Everything it runs is counted in the gate's table.
+class Bench {
+ public:
+  virtual ~Bench() = default;
+  /// Judges the workload on every selected route and device; true when all is right.
+  virtual bool judge(Workload&) = 0;
+  /// As judge, and hands every route's outputs to `use` (route index, contents) for relations between cases.
+  virtual bool judge(Workload&, const std::function<void(std::size_t, const Contents&)>& use) = 0;
+  virtual std::uint64_t seed() const = 0;
+  virtual int tries() const = 0;  ///< how many random cases a property should draw
+};
 
 /// Something that must hold, one sentence and then code.
 struct Property {
   std::string name;
   std::string sentence;
   /// Returns an empty string when it held, else the token (or tokens) of the smallest counter-example.
-  std::function<std::string(const Judge&, std::uint64_t seed, int tries)> check;
+  std::function<std::string(Bench&)> check;
 };
 
 class Family {
@@ -84,9 +95,14 @@ class Family {
   /// Throws BadInput naming the token and what is wrong with it.
   virtual std::unique_ptr<Workload> materialise(std::string_view token) const = 0;
   /// Cases over a tensor from a file (`--on`). Throws BadInput naming tensor and reason (dtype, shape).
-  virtual std::vector<std::unique_ptr<Workload>> on_tensor(const fixtures::Tensor&, Level) const = 0;
+  virtual std::vector<std::unique_ptr<Workload>> on_tensor(const fixtures::Tensor&,
+                                                           const std::filesystem::path& file,
+                                                           Level) const = 0;
   virtual std::vector<Property> properties() const = 0;
-  /// Combinations a route is known not to take: "route: reason". An unsupported verdict outside this list is a fail.
+  /// The cases whose outputs are kept as goldens: record name (file stem) -> tokens.
+  virtual std::map<std::string, std::vector<std::string>> golden_cases() const = 0;
+  /// Combinations a route is known not to take: "route: reason". An unsupported verdict outside this list is
+  /// a fail.
   virtual std::vector<std::string> known_unsupported() const = 0;
 };
 

@@ -1,0 +1,193 @@
+#include <fmt/core.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdlib>
+#include <functional>
+#include <map>
+
+#include "fixtures/files/tensor_file.hpp"
+#include "fixtures/tensor/errors.hpp"
+#include "properties/cli/commands.hpp"
+
+namespace assay::cli {
+namespace {
+
+using kernels::DeviceKind;
+using properties::Level;
+
+const char* const exit_codes =
+    "Exit codes: 0 pass, 1 fail, 2 usage or bad input, 3 vacuous (nothing was compared), 4 environment (a "
+    "required\n"
+    "device or tool is absent).";
+
+/// All option and command names of `app` and below, for "the nearest is".
+void collect_names(const CLI::App& app, std::vector<std::string>& names) {
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
+  }
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(command->get_name());
+    collect_names(*command, names);
+  }
+}
+
+DeviceKind parse_device(const std::string& name) {
+  if (name == "cpu") return DeviceKind::cpu;
+  if (name == "cuda") return DeviceKind::cuda;
+  throw BadInput(fmt::format("unknown device '{}'; the nearest is '{}'", name,
+                             fixtures::nearest(name, {"cpu", "cuda", "all"})));
+}
+
+Level parse_level(const std::string& name) {
+  const std::map<std::string, Level> levels = {
+      {"quick", Level::quick}, {"full", Level::full}, {"exhaustive", Level::exhaustive}};
+  const auto found = levels.find(name);
+  if (found != levels.end()) return found->second;
+  throw BadInput(fmt::format("unknown level '{}'; the nearest is '{}'", name,
+                             fixtures::nearest(name, {"quick", "full", "exhaustive"})));
+}
+
+struct GateWords {
+  std::vector<std::string> devices, required;
+  std::string level = "quick";
+  GateArguments arguments;
+};
+
+void add_gate(CLI::App& app, GateWords& words, std::function<int()>& action) {
+  CLI::App* gate =
+      app.add_subcommand("gate", "Judge kernels: run every selected route and compare it with its oracle");
+  auto& options = words.arguments.options;
+  gate->add_option("--device", words.devices, "cpu, cuda or all; default: every device that is present")
+      ->type_name("DEVICE")
+      ->allow_extra_args(false);
+  gate->add_option("--require-device", words.required, "exit 4 when this device is absent")
+      ->type_name("DEVICE")
+      ->allow_extra_args(false);
+  gate->add_option("--family", options.families, "only this family or battery (repeatable)")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  gate->add_option("--route", options.routes, "only this route, ROUTE or FAMILY/ROUTE (repeatable)")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  gate->add_option("--level", words.level, "quick (default), full or exhaustive")->type_name("LEVEL");
+  gate->add_option("--seed", options.seed, "seed of generated inputs and random properties; default 1")
+      ->type_name("N");
+  gate->add_option(
+          "--on", options.on,
+          "judge on the tensors of this safetensors, .npy or HDF5 file, or on one of them (repeatable)")
+      ->type_name("FILE[:TENSOR]")
+      ->allow_extra_args(false);
+  gate->add_option("--case", options.cases,
+                   "judge this case, as a diagnostic's repro line prints it (repeatable)")
+      ->type_name("TOKEN")
+      ->allow_extra_args(false);
+  gate->add_option("--json", words.arguments.json,
+                   "also write the result as JSON to FILE ('-': to standard output instead)")
+      ->type_name("FILE");
+  gate->footer(exit_codes);
+  gate->callback([&] {
+    action = [&words] {
+      for (const auto& name : words.devices) {
+        if (name != "all") words.arguments.options.devices.push_back(parse_device(name));
+      }
+      for (const auto& name : words.required) words.arguments.options.required.push_back(parse_device(name));
+      words.arguments.options.level = parse_level(words.level);
+      return cli::gate(words.arguments);
+    };
+  });
+}
+
+void add_golden(CLI::App& app, std::vector<std::string>& files, std::string& folder,
+                std::function<int()>& action) {
+  CLI::App* golden = app.add_subcommand("golden", "Golden records: approved bits with provenance");
+  golden->require_subcommand(1);
+  CLI::App* verify = golden->add_subcommand("verify", "Check records against the oracle and every route");
+  verify->add_option("files", files, "records; default: every approved one")->type_name("FILE...");
+  verify->footer(exit_codes);
+  verify->callback([&] { action = [&files] { return golden_verify(files); }; });
+  CLI::App* regen = golden->add_subcommand("regen", "Recompute all records from the oracle into a folder");
+  regen->add_option("--out", folder, "folder to write <family>/<record>.h5 into")
+      ->type_name("FOLDER")
+      ->required();
+  regen->callback([&] { action = [&folder] { return golden_regen(folder); }; });
+}
+
+/// A usage error in one line, with the nearest known word where an argument was not understood.
+int report_usage(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
+  std::string message = error.what();
+  std::vector<std::string> names;
+  collect_names(app, names);
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) || dynamic_cast<const CLI::RequiredError*>(&error)) {
+    for (int i = 1; i < argc; ++i) {
+      const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
+      const bool option = word.rfind("--", 0) == 0;
+      if ((option || i == 1) && !std::count(names.begin(), names.end(), word)) {
+        message = fmt::format("unknown {} '{}'; the nearest is '{}'", option ? "option" : "command", word,
+                              fixtures::nearest(word, names));
+        break;
+      }
+    }
+  }
+  std::replace(message.begin(), message.end(), '\n', ' ');
+  fmt::print(stderr, "assay: {} (see: assay --help)\n", message);
+  return properties::exit_usage;
+}
+
+int run_action(const std::function<int()>& action) {
+  try {
+    return action();
+  } catch (const BadInput& error) {
+    fmt::print(stderr, "assay: {}\n", error.what());
+    return properties::exit_usage;
+  } catch (const properties::EnvironmentError& error) {
+    fmt::print(stderr, "assay: {}\n", error.what());
+    return properties::exit_environment;
+  } catch (const kernels::DeviceError& error) {
+    fmt::print(stderr, "assay: device error: {}\n", error.what());
+    return properties::exit_environment;
+  } catch (const std::bad_alloc&) {
+    fmt::print(stderr, "assay: out of memory\n");
+    return properties::exit_environment;
+  }
+}
+
+}  // namespace
+
+int run(int argc, char** argv) {
+  CLI::App app{"Assay: numerical verification and golden tests for low-precision GPU kernels"};
+  app.name("assay");
+  app.require_subcommand(1);
+  app.footer(exit_codes);
+
+  std::function<int()> action;
+  GateWords gate_words;
+  std::vector<std::string> words, files;
+  std::string folder;
+  add_gate(app, gate_words, action);
+  app.add_subcommand("list", "Devices, families, routes, properties and batteries")->callback([&] {
+    action = list;
+  });
+  CLI::App* explain_command =
+      app.add_subcommand("explain", "What a code of a format, a diagnostic or a damage pattern means");
+  explain_command
+      ->add_option("words", words,
+                   "e.g. 'e4m3 0x7E', 'bf16 1.5', 'A005', 'scale off by one'; none: what there is")
+      ->type_name("WORD...");
+  explain_command->callback([&] { action = [&words] { return explain(words); }; });
+  add_golden(app, files, folder, action);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    const CLI::App* shown = &app;
+    while (!shown->get_subcommands().empty()) shown = shown->get_subcommands().front();
+    fmt::print("{}", shown->help());
+    return properties::exit_pass;
+  } catch (const CLI::ParseError& error) {
+    return report_usage(app, error, argc, argv);
+  }
+  return run_action(action);
+}
+
+}  // namespace assay::cli

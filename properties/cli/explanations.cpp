@@ -1,0 +1,105 @@
+#include "properties/cli/explanations.hpp"
+
+namespace assay::cli {
+namespace {
+
+constexpr Explanation diagnostic_texts[] = {
+    {"A001", "an element outside its interval",
+     "The oracle computes, for every output element, the closed interval of encodings that a correct kernel "
+     "may produce\n"
+     "under the contracts of the case; for a cast it is one code. The kernel's code is outside it. NaN is a "
+     "class unless\n"
+     "a contract pins the code; +0 and -0 are different codes."},
+    {"A002", "an element was never written",
+     "Outputs are filled with a poison before the launch, and the case runs twice with complementary "
+     "poisons. An element\n"
+     "that holds the poison of both runs was not written by the kernel. Whole rows are reported as 'rows "
+     "stale'."},
+    {"A003", "a guard zone was written",
+     "Every buffer lies between two guard zones. One of them changed: the kernel wrote before or past a "
+     "buffer. The note\n"
+     "gives the first byte written, relative to the buffer."},
+    {"A004", "an input was modified", "The kernel wrote to a buffer that it may only read."},
+    {"A005", "other kernels ran than the route declares",
+     "A route declares the launches it makes. The witness, recorded where kernels are launched, shows "
+     "others: the route\n"
+     "fell back to another implementation, or launched more or fewer kernels. Right numbers do not excuse "
+     "it: what was\n"
+     "claimed to be tested was not."},
+    {"A006", "two runs of one case differ",
+     "The case ran twice over different poisons and, on the cpu device, with lanes and blocks in another "
+     "order and shared\n"
+     "memory filled differently. An element that moves depends on a race, on memory nobody wrote, or on the "
+     "order."},
+    {"A007", "cpu and cuda bits differ",
+     "The same kernel source gave different bits on the executor and on the GPU. Usual causes: a contracted "
+     "multiply-add,\n"
+     "a flush of subnormals, a PTX wrapper whose host twin is wrong (see the battery 'wrappers'), a race."},
+    {"A008", "an injected fault was not rejected",
+     "Before a pass is given, the smallest relevant faults (one code up or down, a zeroed element, a stale "
+     "row, a scale\n"
+     "off by one, ...) are injected into a copy of the output, and the check must reject each. One was "
+     "accepted, or none\n"
+     "could be injected, so the pass would be worth nothing."},
+    {"A009", "unsupported, and not in the family's list",
+     "A route refused a case for a reason that the family does not list as known. A route may not shrink "
+     "what it supports\n"
+     "unnoticed."},
+    {"A010", "the kernel was stopped",
+     "The executor found a fault of the kernel (a divergent barrier, a mismatched mask, a read of an exited "
+     "lane, a\n"
+     "deadlock, an access out of bounds), or the device reported an error. The summary names kernel, block "
+     "and lane."},
+    {"A011", "a property does not hold",
+     "A relation between cases, or a judgement over random cases, failed. The case shown is the smallest "
+     "that still fails."},
+    {"A012", "padding was written",
+     "Under the contract padding=untouched the bytes of the scale buffer outside [rows, blocks] must hold "
+     "what they held."},
+    {"A013", "approved and computed bits differ",
+     "A golden record holds bits that were approved once. The oracle, or a route, computes others today."},
+    {"A014", "a PTX wrapper and its host twin differ",
+     "Each PTX wrapper has a twin in integer code that the executor runs. They must agree for every input."},
+};
+
+constexpr Explanation pattern_texts[] = {
+    {"truncation", "rounded toward zero",
+     "Bits below the last mantissa bit were cut off in place of rounding to nearest even."},
+    {"ties away from zero", "rounded half away",
+     "Values halfway between two codes went up in magnitude in place of to the even code."},
+    {"double rounding", "rounded twice",
+     "The value went through fp16 on its way to fp8; values just above a midpoint then fall to the even "
+     "code."},
+    {"overflow to NaN", "not saturated",
+     "The contract saturates at the largest finite code; the kernel produced NaN or Inf."},
+    {"subnormal flushed", "subnormals became zero",
+     "Codes of the element format's subnormal range came out as zero."},
+    {"sign of zero lost", "-0 became +0",
+     "A negative zero, or a negative value that rounds to zero, keeps its sign bit."},
+    {"NaN dropped by max", "amax ignores a NaN",
+     "PTX max without .NaN returns the other operand, so a block with one NaN gets a finite scale."},
+    {"scale off by one", "a neighbouring power of two", "The e8m0 byte is one too high or too low."},
+    {"exponent taken after the division", "floor(log2(amax / max))",
+     "floor(log2 amax) - emax and floor(log2(amax / max)) differ for 96 of 128 bf16 mantissas (e4m3)."},
+    {"exact power of two doubled", "frexp-like exponent",
+     "frexp returns a mantissa in [0.5, 1), so an exact power of two gets twice its scale."},
+    {"reciprocal of 254 flushed", "2^-127 taken as zero",
+     "The reciprocal of scale byte 254 is subnormal in fp32; with flush-to-zero, Inf * 0 becomes NaN."},
+    {"reciprocal of 0 taken as 1", "scale byte 0", "Scale byte 0 means 2^-127, its reciprocal 2^127."},
+    {"zero block divided by zero", "0/0", "A block of zeros has scale byte 0 and data of +0 or -0."},
+    {"logical stride", "padded buffer, unpadded index",
+     "Scales were stored at row * blocks + block in a buffer whose rows are further apart."},
+    {"rows stale", "rows were never written",
+     "Whole rows still hold what the buffer held before the launch."},
+    {"elements stale", "elements were never written",
+     "Some elements still hold what the buffer held before the launch."},
+    {"padding written", "padding had to stay untouched", "See A012."},
+    {"route fell back", "another route's kernels ran", "See A005."},
+};
+
+}  // namespace
+
+std::span<const Explanation> diagnostics() { return diagnostic_texts; }
+std::span<const Explanation> patterns() { return pattern_texts; }
+
+}  // namespace assay::cli

@@ -1,0 +1,18 @@
+// Long texts behind `assay explain`.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+namespace assay::cli {
+
+struct Explanation {
+  std::string_view name;  ///< "A001", or a damage pattern
+  std::string_view title;
+  std::string_view text;
+};
+
+std::span<const Explanation> diagnostics();
+std::span<const Explanation> patterns();
+
+}  // namespace assay::cli

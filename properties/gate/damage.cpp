@@ -1,0 +1,141 @@
+#include "properties/gate/damage.hpp"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "properties/comparator/comparator.hpp"
+#include "properties/gate/describe.hpp"
+
+namespace assay::properties {
+namespace {
+
+using arithmetic::Acceptance;
+
+/// Elements of `wrong` whose every byte is run 1's poison in run 1 and run 2's in run 2: nobody wrote them.
+std::vector<std::size_t> unwritten(const Execution& execution, std::size_t output, std::size_t width,
+                                   const std::vector<std::size_t>& wrong) {
+  std::vector<std::size_t> result;
+  const auto same = [&](const Contents& now, const Contents& before, std::size_t index) {
+    return std::memcmp(now[output].data() + index * width, before[output].data() + index * width, width) == 0;
+  };
+  for (const std::size_t index : wrong) {
+    if (same(execution.first, execution.before_first, index) &&
+        same(execution.second, execution.before_second, index)) {
+      result.push_back(index);
+    }
+  }
+  return result;
+}
+
+/// "rows stale" when whole rows are unwritten, else "elements stale".
+Finding describe_unwritten(const OutputBuffer& output, const std::vector<std::size_t>& stale) {
+  std::vector<std::size_t> full_rows;
+  std::size_t in_full_rows = 0;
+  for (std::size_t i = 0; i < stale.size();) {
+    const std::size_t row = stale[i] / output.stride;
+    std::size_t j = i;
+    while (j < stale.size() && stale[j] / output.stride == row) ++j;
+    if (row < output.rows && j - i >= output.cols) {
+      full_rows.push_back(row);
+      in_full_rows += j - i;
+    }
+    i = j;
+  }
+  Finding finding;
+  finding.code = Code::not_written;
+  if (!full_rows.empty() && in_full_rows == stale.size()) {
+    finding.summary = fmt::format("{}: rows {} stale", output.name, describe_ranges(full_rows, output.rows));
+    finding.patterns = {"rows stale"};
+  } else {
+    finding.summary = fmt::format("{}: {} of {} elements were never written", output.name,
+                                  grouped(stale.size()), grouped(output.elements));
+    finding.patterns = {"elements stale"};
+    for (std::size_t i = 0; i < std::min<std::size_t>(stale.size(), 4); ++i) {
+      finding.notes.push_back(describe_place(output, stale[i]) + ": still holds the poison of both runs");
+    }
+  }
+  return finding;
+}
+
+Finding describe_wrong(const OutputBuffer& output, const Comparison& comparison, std::size_t wrong_elements) {
+  Finding finding;
+  const bool all_padding = std::all_of(comparison.first.begin(), comparison.first.end(),
+                                       [](const Mismatch& mismatch) { return mismatch.untouched; });
+  finding.code = all_padding ? Code::padding_written : Code::wrong_code;
+  finding.summary = fmt::format(
+      "{}: {} of {} elements {}", output.name, grouped(wrong_elements), grouped(comparison.compared),
+      all_padding ? "of padding had to stay untouched and were written" : "are outside their interval");
+  if (all_padding) finding.patterns.push_back("padding written");
+  for (std::size_t i = 0; i < std::min<std::size_t>(comparison.first.size(), 4); ++i) {
+    finding.notes.push_back(describe_mismatch(output, comparison.first[i]));
+  }
+  if (comparison.worst_codes_outside > 1) {
+    finding.notes.push_back(
+        fmt::format("worst element is {} codes outside", grouped(comparison.worst_codes_outside)));
+  }
+  return finding;
+}
+
+void findings_of_output(Workload& workload, const Execution& execution, std::size_t index,
+                        std::vector<Finding>& findings) {
+  const OutputBuffer output = workload.outputs()[index];
+  const Acceptance& acceptance = workload.acceptance()[index];
+  for (const bool second : {false, true}) {
+    const auto& actual = second ? execution.second[index] : execution.first[index];
+    const auto& before = second ? execution.before_second[index] : execution.before_first[index];
+    const Comparison comparison = compare(acceptance, actual, before);
+    if (comparison.failed == 0) continue;
+    const std::vector<std::size_t> wrong = mismatching(acceptance, actual, before);
+    const auto width = static_cast<std::size_t>(formats::storage_bytes(output.format));
+    const std::vector<std::size_t> stale = unwritten(execution, index, width, wrong);
+    if (!stale.empty()) findings.push_back(describe_unwritten(output, stale));
+    if (stale.size() < wrong.size()) {
+      findings.push_back(describe_wrong(output, comparison, wrong.size() - stale.size()));
+    }
+    return;  // the second run of a buffer adds nothing to a first that is already wrong
+  }
+}
+
+}  // namespace
+
+std::vector<Finding> find_damage(Workload& workload, const Execution& execution) {
+  std::vector<Finding> findings;
+  for (std::size_t i = 0; i < execution.first.size(); ++i)
+    findings_of_output(workload, execution, i, findings);
+  if (findings.empty()) return findings;
+
+  for (const Diagnosis& diagnosis : workload.diagnose(execution.first, execution.before_first)) {
+    for (Finding& finding : findings) {
+      finding.patterns.insert(finding.patterns.begin(), diagnosis.pattern);
+      finding.notes.push_back(fmt::format("{}: {}", diagnosis.pattern, diagnosis.detail));
+    }
+  }
+  return findings;
+}
+
+std::vector<Finding> check_witness(const Family& family, std::size_t route, const kernels::Witness& witness) {
+  const std::vector<kernels::RouteInfo> routes = family.routes();
+  std::vector<std::string> ran;
+  for (const kernels::LaunchRecord& launch : witness.launches) ran.push_back(launch.kernel);
+  const auto declares = [&](const kernels::RouteInfo& info) {
+    return std::equal(ran.begin(), ran.end(), info.launches.begin(), info.launches.end());
+  };
+  if (declares(routes[route])) return {};
+
+  Finding finding;
+  finding.code = Code::wrong_witness;
+  finding.summary = fmt::format("the route declares the launches [{}], the witness shows [{}]",
+                                fmt::join(routes[route].launches, ", "), fmt::join(ran, ", "));
+  for (std::size_t other = 0; other < routes.size(); ++other) {
+    if (other != route && declares(routes[other])) {
+      finding.patterns = {"route fell back"};
+      finding.notes.push_back(fmt::format("these are the launches of route '{}'", routes[other].name));
+    }
+  }
+  return {finding};
+}
+
+}  // namespace assay::properties

@@ -1,0 +1,22 @@
+// From a failed comparison to a diagnostic: which elements, and what kind of damage.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "properties/gate/family.hpp"
+#include "properties/gate/runner.hpp"
+#include "properties/gate/verdict.hpp"
+
+namespace assay::properties {
+
+/// Findings for every output of an execution that differs from its acceptance, in either run. Empty when all
+/// is right. Elements that hold the poison of both runs are reported as not written; the family is asked to
+/// name the rest.
+std::vector<Finding> find_damage(Workload&, const Execution&);
+
+/// The finding for a witness that does not show the launches `route` declares; nothing when it does. When the
+/// kernels that ran are those of another route, the pattern is "route fell back".
+std::vector<Finding> check_witness(const Family&, std::size_t route, const kernels::Witness&);
+
+}  // namespace assay::properties

@@ -1,0 +1,293 @@
+#include "properties/gate/gate.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <memory>
+
+#include "fixtures/files/tensor_file.hpp"
+#include "properties/gate/battery.hpp"
+#include "properties/gate/describe.hpp"
+#include "properties/gate/home.hpp"
+#include "properties/gate/progress.hpp"
+#include "properties/gate/recorder.hpp"
+
+namespace assay::properties {
+namespace {
+
+using kernels::Device;
+using kernels::DeviceKind;
+
+int property_tries(Level level) { return level == Level::quick ? 40 : level == Level::full ? 400 : 4000; }
+
+std::vector<Device*> select_devices(const GateOptions& options, GateResult& result) {
+  for (const DeviceKind kind : options.required) {
+    if (!kernels::device(kind)) {
+      throw EnvironmentError(
+          fmt::format("device {} is required and absent: {}", to_string(kind), kernels::why_absent(kind)));
+    }
+  }
+  std::vector<Device*> devices;
+  for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::cuda}) {
+    const bool named = std::count(options.devices.begin(), options.devices.end(), kind) > 0;
+    if (!named && !options.devices.empty()) continue;
+    if (Device* device = kernels::device(kind)) {
+      devices.push_back(device);
+    } else if (named) {
+      throw EnvironmentError(fmt::format("device {} was asked for and is absent: {}", to_string(kind),
+                                         kernels::why_absent(kind)));
+    } else {
+      result.notes.push_back(
+          fmt::format("device {} was not judged: {}", to_string(kind), kernels::why_absent(kind)));
+    }
+  }
+  return devices;
+}
+
+/// Which families, batteries and routes were asked for; checks every name first.
+class Selection {
+ public:
+  explicit Selection(const GateOptions& options) : options_(options) {
+    std::vector<std::string> names, route_names;
+    const auto add = [&](std::string_view family, std::string_view route) {
+      route_names.emplace_back(route);
+      route_names.push_back(fmt::format("{}/{}", family, route));
+    };
+    for (const Family* family : families()) {
+      names.emplace_back(family->name());
+      for (const auto& route : family->routes()) add(family->name(), route.name);
+    }
+    for (const Battery* battery : batteries()) {
+      names.emplace_back(battery->name);
+      for (const auto& route : battery->routes()) add(battery->name, route);
+    }
+    check("family", options.families, names);
+    check("route", options.routes, route_names);
+  }
+
+  bool family(std::string_view name) const {
+    return options_.families.empty() ||
+           std::count(options_.families.begin(), options_.families.end(), name) > 0;
+  }
+  bool route(std::string_view family_name, std::string_view route) const {
+    if (options_.routes.empty()) return true;
+    const std::string full = fmt::format("{}/{}", family_name, route);
+    return std::any_of(options_.routes.begin(), options_.routes.end(),
+                       [&](const std::string& asked) { return asked == route || asked == full; });
+  }
+
+ private:
+  static void check(std::string_view what, const std::vector<std::string>& asked,
+                    const std::vector<std::string>& known) {
+    for (const std::string& name : asked) {
+      if (std::count(known.begin(), known.end(), name)) continue;
+      throw BadInput(fmt::format("unknown {} '{}'; the nearest is '{}' (see: assay list)", what, name,
+                                 fixtures::nearest(name, known)));
+    }
+  }
+  const GateOptions& options_;
+};
+
+/// Judges workloads of one family on every selected route and device.
+class FamilyRun : public Bench {
+ public:
+  FamilyRun(const Family& family, const std::vector<Device*>& devices, const Selection& selection,
+            const GateOptions& options, Recorder& recorder, Progress& progress)
+      : family_(family), devices_(devices), options_(options), recorder_(recorder), progress_(progress) {
+    const auto routes = family.routes();
+    for (std::size_t i = 0; i < routes.size(); ++i) {
+      if (!selection.route(family.name(), routes[i].name)) continue;
+      routes_.push_back(i);
+      names_.emplace_back(routes[i].name);
+      for (const Device* device : devices)
+        recorder.row(family.name(), routes[i].name, to_string(device->kind()));
+    }
+  }
+
+  bool any_route() const { return !routes_.empty(); }
+
+  /// Judges, records everything, and checks that devices agree to the bit.
+  void judge_recorded(Workload& workload) {
+    std::uint64_t elements = 0;
+    for (std::size_t i = 0; i < routes_.size(); ++i) {
+      std::vector<Contents> outputs;
+      for (Device* device : devices_) {
+        CaseResult result = judge_case(family_, workload, routes_[i], *device);
+        elements += result.elements;
+        recorder_.add(row(i, *device), result);
+        if (result.verdict == Verdict::pass) outputs.push_back(std::move(result.outputs));
+      }
+      if (outputs.size() > 1) compare_devices(workload, i, outputs);
+    }
+    progress_.step(std::string(family_.name()), elements);
+  }
+
+  bool judge(Workload& workload) override { return judge(workload, {}); }
+
+  bool judge(Workload& workload, const std::function<void(std::size_t, const Contents&)>& use) override {
+    bool right = true;
+    for (std::size_t i = 0; i < routes_.size(); ++i) {
+      for (Device* device : devices_) {
+        const CaseResult result = judge_case(family_, workload, routes_[i], *device);
+        recorder_.count(row(i, *device), result);
+        right = right && (result.verdict == Verdict::pass || result.verdict == Verdict::unsupported);
+        if (use && result.verdict == Verdict::pass) use(routes_[i], result.outputs);
+      }
+    }
+    return right;
+  }
+
+  std::uint64_t seed() const override { return options_.seed; }
+  int tries() const override { return property_tries(options_.level); }
+
+  void check_properties() {
+    for (const Property& property : family_.properties()) {
+      const std::string counter_example = property.check(*this);
+      progress_.step(property.name, 0);
+      if (counter_example.empty()) {
+        ++recorder_.result().properties_held;
+        continue;
+      }
+      ++recorder_.result().properties_failed;
+      Finding finding;
+      finding.code = Code::property_failed;
+      finding.place = fmt::format("{}, property '{}'", family_.name(), property.name);
+      finding.summary = "does not hold: " + property.sentence;
+      finding.token = counter_example;
+      recorder_.add(finding);
+      // The shrunk case once more, recorded, so that the table and the findings show what is wrong with it.
+      judge_recorded(*family_.materialise(counter_example.substr(0, counter_example.find('\n'))));
+    }
+  }
+
+ private:
+  Row& row(std::size_t selected, const Device& device) {
+    return recorder_.row(family_.name(), names_[selected], to_string(device.kind()));
+  }
+
+  void compare_devices(Workload& workload, std::size_t selected, const std::vector<Contents>& outputs) {
+    for (std::size_t i = 0; i < outputs[0].size(); ++i) {
+      const auto& a = outputs[0][i];
+      const auto& b = outputs[1][i];
+      const auto [at, other] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
+      if (at == a.end()) continue;
+      const OutputBuffer output = workload.outputs()[i];
+      const auto index = static_cast<std::size_t>(at - a.begin()) /
+                         static_cast<std::size_t>(formats::storage_bytes(output.format));
+      Finding finding;
+      finding.code = Code::devices_differ;
+      finding.place = fmt::format("{}/{} on cpu and cuda", family_.name(), names_[selected]);
+      finding.summary =
+          fmt::format("{}: the bits differ, first at {}", output.name, describe_place(output, index));
+      finding.token = workload.token();
+      recorder_.add(finding);
+      ++row(selected, *devices_[1]).failed;
+      return;
+    }
+    ++recorder_.result().identical_across_devices;
+  }
+
+  const Family& family_;
+  const std::vector<Device*>& devices_;
+  const GateOptions& options_;
+  Recorder& recorder_;
+  Progress& progress_;
+  std::vector<std::size_t> routes_;
+  std::vector<std::string> names_;
+};
+
+/// Workloads over a file's tensors. A tensor named by the caller must be judged; of a whole file, tensors
+/// that the family cannot take are listed in the notes by name.
+void judge_file(FamilyRun& run, const Family& family, const fixtures::TensorPath& path, Level level,
+                GateResult& result) {
+  const auto file = fixtures::open_tensor_file(path.file);
+  std::vector<std::string> names;
+  if (path.tensor.empty()) {
+    for (const auto& info : file->tensors()) names.push_back(info.name);
+  } else {
+    names.push_back(path.tensor);
+  }
+  for (const std::string& name : names) {
+    std::vector<std::unique_ptr<Workload>> workloads;
+    try {
+      workloads = family.on_tensor(file->read(name), path.file, level);
+    } catch (const BadInput& reason) {
+      if (!path.tensor.empty()) throw;
+      result.notes.push_back(fmt::format("unsupported, not judged: {}", reason.what()));
+    }
+    for (auto& workload : workloads) {
+      run.judge_recorded(*workload);
+      workload.reset();  // a large tensor's buffers are gone before the next is built
+    }
+  }
+}
+
+/// The committed files of real data: fixtures/<family>/*.safetensors, in name order.
+std::vector<std::filesystem::path> committed_files(const Family& family) {
+  std::vector<std::filesystem::path> files;
+  for (const auto& entry : std::filesystem::directory_iterator(home() / "fixtures" / family.name())) {
+    if (entry.path().extension() == ".safetensors") files.push_back(entry.path());
+  }
+  std::sort(files.begin(), files.end());
+  return files;
+}
+
+void judge_built_in(FamilyRun& run, const Family& family, const GateOptions& options, Recorder& recorder) {
+  for (const std::string& token : family.cases(options.level, options.seed))
+    run.judge_recorded(*family.materialise(token));
+  for (const auto& file : committed_files(family))
+    judge_file(run, family, {file, ""}, options.level, recorder.result());
+  run.check_properties();
+}
+
+std::uint64_t planned_steps(const GateOptions& options, const Selection& selection) {
+  if (!options.on.empty() || !options.cases.empty()) return options.on.size() + options.cases.size();
+  std::uint64_t steps = 0;
+  for (const Family* family : families()) {
+    if (selection.family(family->name()))
+      steps += family->cases(options.level, options.seed).size() + family->properties().size();
+  }
+  return steps;
+}
+
+}  // namespace
+
+GateResult run_gate(const GateOptions& options) {
+  const Selection selection(options);
+  Recorder recorder;
+  const std::vector<Device*> devices = select_devices(options, recorder.result());
+  Progress progress("gate", planned_steps(options, selection));
+  const bool built_in = options.on.empty() && options.cases.empty();
+
+  std::vector<std::string> unclaimed = options.cases;
+  for (const Family* family : families()) {
+    if (!selection.family(family->name())) continue;
+    FamilyRun run(*family, devices, selection, options, recorder, progress);
+    if (!run.any_route()) continue;
+    if (built_in) judge_built_in(run, *family, options, recorder);
+    for (const std::string& path : options.on) {
+      judge_file(run, *family, fixtures::parse_tensor_path(path), options.level, recorder.result());
+    }
+    std::erase_if(unclaimed, [&](const std::string& token) {
+      if (token.rfind(std::string(family->name()) + ":", 0) != 0) return false;
+      run.judge_recorded(*family->materialise(token));
+      return true;
+    });
+  }
+  if (!unclaimed.empty()) {
+    throw BadInput(
+        fmt::format("case '{}': it names no selected family; a token starts with 'FAMILY:'", unclaimed[0]));
+  }
+  for (const Battery* battery : batteries()) {
+    if (!built_in || !selection.family(battery->name)) continue;
+    for (Device* device : devices) {
+      battery->run(
+          *device, options.level,
+          [&](std::string_view route) { return selection.route(battery->name, route); }, recorder);
+    }
+  }
+  return std::move(recorder.result());
+}
+
+}  // namespace assay::properties

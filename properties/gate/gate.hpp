@@ -1,0 +1,35 @@
+// The gate: which cases run on which routes and devices, and the result.
+#pragma once
+
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "kernels/runtime/device.hpp"
+#include "properties/gate/family.hpp"
+#include "properties/gate/verdict.hpp"
+
+namespace assay::properties {
+
+struct GateOptions {
+  std::vector<kernels::DeviceKind> devices;   ///< asked for by name; empty: every device that is present
+  std::vector<kernels::DeviceKind> required;  ///< absent: EnvironmentError
+  std::vector<std::string> families;          ///< empty: all, batteries included
+  std::vector<std::string> routes;            ///< "ROUTE" or "FAMILY/ROUTE"; empty: all
+  Level level = Level::quick;
+  std::uint64_t seed = 1;
+  std::vector<std::string> on;     ///< "FILE" or "FILE:TENSOR": judge these instead of the built-in cases
+  std::vector<std::string> cases;  ///< tokens: judge these instead of the built-in cases
+};
+
+/// A required device is absent; exit code 4.
+class EnvironmentError : public std::runtime_error {
+  using std::runtime_error::runtime_error;
+};
+
+/// Throws BadInput for an unknown family, route, token, file or tensor (naming the nearest), EnvironmentError
+/// for an absent device. Findings of kernels are in the result, never exceptions.
+GateResult run_gate(const GateOptions&);
+
+}  // namespace assay::properties

@@ -1,0 +1,50 @@
+#include "properties/gate/recorder.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace assay::properties {
+
+Row& Recorder::row(std::string_view family, std::string_view route, std::string_view device) {
+  for (Row& row : result_.rows) {
+    if (row.family == family && row.route == route && row.device == device) return row;
+  }
+  Row row;
+  row.family = family;
+  row.route = route;
+  row.device = device;
+  return result_.rows.emplace_back(std::move(row));
+}
+
+void Recorder::count(Row& row, const CaseResult& result) {
+  if (result.verdict == Verdict::unsupported) {
+    ++row.unsupported;
+    ++row.unsupported_reasons[result.unsupported_reason];
+    return;
+  }
+  ++row.cases;
+  row.elements += result.elements;
+  row.probes += result.probes;
+  row.worst_bound_use = std::max(row.worst_bound_use, result.worst_bound_use);
+  row.exact = row.exact && result.exact;
+  for (const kernels::LaunchRecord& launch : result.witness.launches) ++row.launches[launch.kernel];
+}
+
+void Recorder::add(Row& row, const CaseResult& result) {
+  count(row, result);
+  if (result.verdict == Verdict::fail || result.verdict == Verdict::error ||
+      result.verdict == Verdict::vacuous) {
+    ++row.failed;
+  }
+  for (const Finding& finding : result.findings) add(finding);
+}
+
+void Recorder::add(Finding finding) {
+  if (kinds_.insert({finding.place, finding.code, finding.patterns}).second) {
+    result_.findings.push_back(std::move(finding));
+  } else {
+    ++result_.suppressed;
+  }
+}
+
+}  // namespace assay::properties

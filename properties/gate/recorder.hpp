@@ -1,0 +1,35 @@
+// Collects rows and findings while a gate runs.
+#pragma once
+
+#include <set>
+#include <string>
+#include <tuple>
+
+#include "properties/gate/judge.hpp"
+#include "properties/gate/verdict.hpp"
+
+namespace assay::properties {
+
+class Recorder {
+ public:
+  /// The row of that route and device, made on first use. Rows keep the order in which they were first asked
+  /// for.
+  Row& row(std::string_view family, std::string_view route, std::string_view device);
+
+  /// Adds one judged case to its row.
+  void add(Row&, const CaseResult&);
+
+  /// Adds the counts of a case that ran inside a property; findings wait until the property has shrunk them.
+  void count(Row&, const CaseResult&);
+
+  /// Keeps the first finding of each kind (place, code, patterns) and counts the others as suppressed.
+  void add(Finding);
+
+  GateResult& result() { return result_; }
+
+ private:
+  GateResult result_;
+  std::set<std::tuple<std::string, Code, std::vector<std::string>>> kinds_;
+};
+
+}  // namespace assay::properties

@@ -1,0 +1,162 @@
+#include "properties/gate/report.hpp"
+
+#include <fmt/core.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <nlohmann/json.hpp>
+
+#include "properties/gate/describe.hpp"
+
+namespace assay::properties {
+namespace {
+
+constexpr std::size_t columns = 8;
+using Cells = std::array<std::string, columns>;
+
+std::string witness_text(const Row& row) {
+  std::string text;
+  for (const auto& [kernel, count] : row.launches) {
+    if (!text.empty()) text += ", ";
+    text += fmt::format("{} x{}", kernel, grouped(count));
+  }
+  return text.empty() ? "nothing ran" : text;
+}
+
+std::string bound_text(const Row& row) {
+  if (row.elements == 0) return "-";
+  return row.exact ? "exact" : fmt::format("{:.3f}", row.worst_bound_use);
+}
+
+Cells cells_of(const Row& row) {
+  return {row.family + "/" + row.route,
+          row.device,
+          grouped(row.cases),
+          grouped(row.elements),
+          grouped(row.unsupported),
+          bound_text(row),
+          witness_text(row),
+          std::string(to_string(row.verdict()))};
+}
+
+std::string table(const std::vector<Row>& rows) {
+  std::vector<Cells> lines = {
+      {"family/route", "device", "cases", "elements", "unsupported", "bound use", "witness", "verdict"}};
+  for (const Row& row : rows) lines.push_back(cells_of(row));
+  std::array<std::size_t, columns> width{};
+  for (const Cells& line : lines) {
+    for (std::size_t i = 0; i < columns; ++i) width[i] = std::max(width[i], line[i].size());
+  }
+  std::string text;
+  for (const Cells& line : lines) {
+    std::string row;
+    for (std::size_t i = 0; i < columns; ++i) {
+      const bool number = i >= 2 && i <= 5;
+      row += number ? fmt::format("{:>{}}  ", line[i], width[i]) : fmt::format("{:<{}}  ", line[i], width[i]);
+    }
+    text += row.substr(0, row.find_last_not_of(' ') + 1) + "\n";
+  }
+  return text;
+}
+
+std::string closing_line(const GateResult& result, std::optional<double> seconds) {
+  std::uint64_t cases = 0, elements = 0, probes = 0;
+  for (const Row& row : result.rows) {
+    cases += row.cases;
+    elements += row.elements;
+    probes += row.probes;
+  }
+  const int code = result.exit_code();
+  const char* verdict = code == exit_pass   ? "PASS"
+                        : code == exit_fail ? "FAIL"
+                                            : "VACUOUS: nothing was compared in at least one row";
+  std::string text =
+      fmt::format("{}: {} cases, {} elements compared", verdict, grouped(cases), grouped(elements));
+  if (probes > 0) text += fmt::format(", {} injected faults rejected", grouped(probes));
+  const std::uint64_t properties = result.properties_held + result.properties_failed;
+  if (properties > 0) text += fmt::format(", {} of {} properties held", result.properties_held, properties);
+  if (result.identical_across_devices > 0) {
+    text +=
+        fmt::format(", {} results bit-identical on cpu and cuda", grouped(result.identical_across_devices));
+  }
+  if (seconds) text += fmt::format(", {:.1f} s", *seconds);
+  return text + fmt::format(", exit {}\n", code);
+}
+
+}  // namespace
+
+std::string text_finding(const Finding& finding) {
+  std::string text = fmt::format("{} {}: {}\n", code_text(finding.code), finding.place, finding.summary);
+  if (!finding.patterns.empty()) text += fmt::format("  pattern: {}\n", fmt::join(finding.patterns, "; "));
+  for (const std::string& note : finding.notes) text += fmt::format("  {}\n", note);
+  if (!finding.token.empty()) {
+    for (std::size_t begin = 0; begin < finding.token.size();) {
+      const std::size_t end = std::min(finding.token.find('\n', begin), finding.token.size());
+      text += fmt::format("  repro: assay gate --case '{}'\n", finding.token.substr(begin, end - begin));
+      begin = end + 1;
+    }
+  }
+  return text;
+}
+
+std::string text_report(const GateResult& result, std::optional<double> seconds) {
+  std::string text;
+  for (const Finding& finding : result.findings) text += text_finding(finding) + "\n";
+  if (result.suppressed > 0) {
+    text += fmt::format("{} more findings of the same kinds are not shown (--json has the counts).\n\n",
+                        grouped(result.suppressed));
+  }
+  for (const std::string& note : result.notes) text += "note: " + note + "\n";
+  for (const Row& row : result.rows) {
+    for (const auto& [reason, count] : row.unsupported_reasons) {
+      text += fmt::format("unsupported: {}/{} on {}: {} ({} case{})\n", row.family, row.route, row.device,
+                          reason, grouped(count), count == 1 ? "" : "s");
+    }
+  }
+  if (!text.empty()) text += "\n";
+  return text + table(result.rows) + "\n" + closing_line(result, seconds);
+}
+
+std::string json_report(const GateResult& result, const GateOptions& options) {
+  using nlohmann::ordered_json;
+  ordered_json document;
+  document["assay"] = 1;  // version of this layout
+  document["exit_code"] = result.exit_code();
+  document["seed"] = options.seed;
+  document["binary"] = kernels::binary_hash();
+  document["rows"] = ordered_json::array();
+  for (const Row& row : result.rows) {
+    ordered_json item;
+    item["family"] = row.family;
+    item["route"] = row.route;
+    item["device"] = row.device;
+    item["verdict"] = to_string(row.verdict());
+    item["cases"] = row.cases;
+    item["elements"] = row.elements;
+    item["failed_cases"] = row.failed;
+    item["unsupported"] = row.unsupported_reasons;
+    item["exact"] = row.exact;
+    item["worst_bound_use"] = row.worst_bound_use;
+    item["probes_rejected"] = row.probes;
+    item["launches"] = row.launches;
+    document["rows"].push_back(std::move(item));
+  }
+  document["findings"] = ordered_json::array();
+  for (const Finding& finding : result.findings) {
+    document["findings"].push_back({{"code", code_text(finding.code)},
+                                    {"place", finding.place},
+                                    {"summary", finding.summary},
+                                    {"patterns", finding.patterns},
+                                    {"notes", finding.notes},
+                                    {"token", finding.token}});
+  }
+  document["findings_suppressed"] = result.suppressed;
+  document["properties_held"] = result.properties_held;
+  document["properties_failed"] = result.properties_failed;
+  document["identical_across_devices"] = result.identical_across_devices;
+  document["notes"] = result.notes;
+  return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace assay::properties

@@ -1,0 +1,37 @@
+#include "properties/gate/verdict.hpp"
+
+#include <array>
+#include <cstddef>
+
+namespace assay::properties {
+
+std::string_view to_string(Verdict verdict) {
+  constexpr std::array<std::string_view, 5> names = {"pass", "unsupported", "vacuous", "error", "fail"};
+  return names[static_cast<std::size_t>(verdict)];
+}
+
+std::string_view code_text(Code code) {
+  constexpr std::array<std::string_view, 14> texts = {"A001", "A002", "A003", "A004", "A005", "A006", "A007",
+                                                      "A008", "A009", "A010", "A011", "A012", "A013", "A014"};
+  return texts[static_cast<std::size_t>(code)];
+}
+
+Verdict Row::verdict() const {
+  if (failed > 0) return Verdict::fail;
+  if (elements == 0) return unsupported > 0 ? Verdict::unsupported : Verdict::vacuous;
+  return Verdict::pass;
+}
+
+int GateResult::exit_code() const {
+  bool compared = false, vacuous = false;
+  for (const Row& row : rows) {
+    if (row.verdict() == Verdict::fail) return exit_fail;
+    compared |= row.verdict() == Verdict::pass;
+    vacuous |= row.verdict() == Verdict::vacuous;
+  }
+  // A finding without a failed row (a property, a golden) is a failure all the same.
+  if (!findings.empty() || properties_failed > 0) return exit_fail;
+  return compared && !vacuous ? exit_pass : exit_vacuous;
+}
+
+}  // namespace assay::properties

@@ -1,0 +1,24 @@
+// The fixed cases of each level.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "properties/gate/family.hpp"
+#include "properties/mxfp8_cast/point.hpp"
+
+namespace assay::properties::mxfp8_cast {
+
+/// Reported faults first, then every contract against every input pattern on a small shape, then shapes
+/// around every boundary with rotating contracts, then (full, exhaustive) large shapes and exhaustive sweeps.
+/// Smallest first within each.
+std::vector<Point> cases(Level, std::uint64_t seed);
+
+/// The contracts a real tensor is judged under at a level.
+std::vector<Point> contracts_for_files(Level, formats::Format own);
+
+/// The cases kept as goldens: every reported fault, and every contract on the inputs that tell contracts
+/// apart. Fixed for good: they do not depend on a seed or a level.
+std::vector<Point> golden_cases();
+
+}  // namespace assay::properties::mxfp8_cast

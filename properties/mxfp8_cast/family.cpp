@@ -1,0 +1,98 @@
+// The family mxfp8_cast as the gate sees it.
+#include <fmt/core.h>
+
+#include <map>
+
+#include "fixtures/tensor/errors.hpp"
+#include "kernels/mxfp8_cast/cast.hpp"
+#include "properties/mxfp8_cast/cases.hpp"
+#include "properties/mxfp8_cast/properties.hpp"
+#include "properties/mxfp8_cast/workload.hpp"
+
+namespace assay::properties::mxfp8_cast {
+namespace {
+
+using formats::Format;
+
+const fixtures::Tensor& converted(std::map<Format, fixtures::Tensor>& done, const fixtures::Tensor& tensor,
+                                  Format input) {
+  const auto found = done.find(input);
+  return found != done.end() ? found->second : done.emplace(input, as_input(tensor, input)).first->second;
+}
+
+class CastFamily : public Family {
+ public:
+  std::string_view name() const override { return "mxfp8_cast"; }
+
+  std::string_view summary() const override {
+    return "rowwise MXFP8 cast: fp32 | fp16 | bf16 to e4m3 | e5m2 in blocks of 32 with e8m0 scales";
+  }
+
+  std::vector<kernels::RouteInfo> routes() const override {
+    std::vector<kernels::RouteInfo> infos;
+    for (const auto& route : kernels::mxfp8_cast::routes(kernels::DeviceKind::cpu))
+      infos.push_back(route.info);
+    return infos;
+  }
+
+  std::vector<std::string> cases(Level level, std::uint64_t seed) const override {
+    std::vector<std::string> tokens;
+    for (const Point& point : mxfp8_cast::cases(level, seed)) tokens.push_back(print(point));
+    return tokens;
+  }
+
+  std::unique_ptr<Workload> materialise(std::string_view token) const override {
+    return std::make_unique<CastWorkload>(parse(token));
+  }
+
+  /// A tensor of any rank is judged as [product of the leading dimensions, last dimension].
+  std::vector<std::unique_ptr<Workload>> on_tensor(const fixtures::Tensor& tensor,
+                                                   const std::filesystem::path& file,
+                                                   Level level) const override {
+    const auto refuse = [&](const std::string& reason) {
+      throw BadInput(fmt::format("{}: tensor '{}': {}", file.string(), tensor.name, reason));
+    };
+    Format own{};
+    try {
+      own = input_format(tensor);
+    } catch (const BadInput& reason) {
+      throw BadInput(fmt::format("{}: {}", file.string(), reason.what()));
+    }
+    if (tensor.elements() == 0) refuse("it has no elements");
+    if (tensor.shape.empty()) refuse("it is a scalar; the last dimension must be divisible by 32");
+    const std::size_t cols = tensor.shape.back();
+    if (cols % oracle::block != 0) refuse(fmt::format("its last dimension {} is not divisible by 32", cols));
+
+    std::vector<std::unique_ptr<Workload>> workloads;
+    std::map<Format, fixtures::Tensor> x;  // converted once, shared by every contract
+    for (Point point : contracts_for_files(level, own)) {
+      const fixtures::Tensor& input = converted(x, tensor, point.input);
+      const std::size_t rows = tensor.elements() / cols;
+      point.shape = {rows, cols, rows, cols / oracle::block};
+      point.source = Source::file;
+      point.on = fmt::format("{}:{}", file.string(), tensor.name);
+      workloads.push_back(std::make_unique<CastWorkload>(point, input.bytes, input.owner));
+    }
+    return workloads;
+  }
+
+  std::vector<Property> properties() const override { return cast_properties(); }
+
+  std::map<std::string, std::vector<std::string>> golden_cases() const override {
+    std::map<std::string, std::vector<std::string>> records;
+    for (const Point& point : mxfp8_cast::golden_cases()) {
+      records[std::string(formats::spec(point.input).name)].push_back(print(point));
+    }
+    return records;
+  }
+
+  std::vector<std::string> known_unsupported() const override {
+    return {"register: cols % 128 != 0", "register: x is not 16-byte aligned"};
+  }
+};
+
+const CastFamily family;
+const Register registration(&family);
+
+}  // namespace
+}  // namespace assay::properties::mxfp8_cast

@@ -1,0 +1,201 @@
+#include "properties/mxfp8_cast/properties.hpp"
+
+#include <rapidcheck.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <string>
+#include <utility>
+
+#include "properties/mxfp8_cast/workload.hpp"
+
+namespace assay::properties::mxfp8_cast {
+namespace {
+
+using fixtures::mxfp8_cast::Pattern;
+using formats::Format;
+
+/// A generator of points: anything a route could be given, shrinking toward one block of the simplest
+/// contract. Every draw is an index into a list or a count, so RapidCheck shrinks each toward its first
+/// entry.
+Point any_point(std::initializer_list<Pattern> fills) {
+  const auto pick = [](const auto& list) {
+    return *(std::begin(list) + *rc::gen::inRange<std::ptrdiff_t>(0, std::ssize(list)));
+  };
+  Point point;
+  point.input = pick(std::initializer_list<Format>{Format::bf16, Format::fp16, Format::fp32});
+  point.contracts.element = pick(std::initializer_list<Format>{Format::e4m3, Format::e5m2});
+  point.contracts.scale_rule = oracle::ScaleRule{*rc::gen::inRange<std::uint8_t>(0, 4)};
+  point.contracts.specials = oracle::SpecialBlocks{*rc::gen::inRange<std::uint8_t>(0, 3)};
+  point.contracts.padding = oracle::Padding{*rc::gen::inRange<std::uint8_t>(0, 2)};
+  const auto rows = *rc::gen::inRange<std::size_t>(1, 80);
+  const auto blocks = *rc::gen::inRange<std::size_t>(1, 13);
+  point.shape = {rows, blocks * oracle::block, rows + *rc::gen::inRange<std::size_t>(0, 4),
+                 blocks + *rc::gen::inRange<std::size_t>(0, 6)};
+  point.fill = pick(fills);
+  point.seed = *rc::gen::inRange<std::uint64_t>(1, 1000);
+  return point;
+}
+
+/// Runs `holds` on random points. Returns the tokens of the smallest counter-example, one a line, or nothing.
+/// RapidCheck accepts a shrink only when it fails again, so the last failure it saw is the smallest.
+std::string search(const Bench& bench, const std::function<std::vector<Point>()>& draw,
+                   const std::function<bool(const std::vector<Point>&)>& holds) {
+  std::string smallest;
+  rc::detail::TestParams params;
+  params.seed = bench.seed();
+  params.maxSuccess = bench.tries();
+  const auto result = rc::detail::checkTestable(
+      [&] {
+        const std::vector<Point> points = draw();
+        if (holds(points)) return;
+        smallest.clear();
+        for (const Point& point : points) smallest += (smallest.empty() ? "" : "\n") + print(point);
+        RC_FAIL("");
+      },
+      rc::detail::TestMetadata{}, params);
+  if (smallest.empty() && !result.is<rc::detail::SuccessResult>()) {
+    throw std::logic_error("a property's generator failed");  // never silently green
+  }
+  return smallest;
+}
+
+/// A property that every case drawn with these fills is judged right on every route.
+Property judged(std::string name, std::string sentence, std::vector<Pattern> fills,
+                std::function<void(Point&)> adapt = {}) {
+  return {std::move(name), std::move(sentence), [fills, adapt](Bench& bench) {
+            return search(
+                bench,
+                [&] {
+                  Point point = any_point({Pattern::normal});
+                  point.fill = fills[*rc::gen::inRange<std::size_t>(0, fills.size())];
+                  if (adapt) adapt(point);
+                  return std::vector<Point>{point};
+                },
+                [&](const std::vector<Point>& points) {
+                  CastWorkload workload(points[0]);
+                  return bench.judge(workload);
+                });
+          }};
+}
+
+/// Outputs by route. False when a case is judged wrong: relations are only asked of right outputs.
+bool outputs_of(Bench& bench, const Point& point, std::map<std::size_t, Contents>& outputs) {
+  CastWorkload workload(point);
+  return bench.judge(workload,
+                     [&](std::size_t route, const Contents& contents) { outputs[route] = contents; });
+}
+
+/// A relation between the outputs of a point and of a transformed point, on every route that ran both.
+Property relation(std::string name, std::string sentence, std::function<std::vector<Point>()> draw,
+                  std::function<bool(const Point&, const Contents&, const Point&, const Contents&)> related) {
+  return {std::move(name), std::move(sentence), [draw, related](Bench& bench) {
+            return search(bench, draw, [&](const std::vector<Point>& points) {
+              std::map<std::size_t, Contents> first, second;
+              if (!outputs_of(bench, points[0], first) || !outputs_of(bench, points[1], second)) return false;
+              return std::all_of(first.begin(), first.end(), [&](const auto& entry) {
+                const auto other = second.find(entry.first);
+                return other == second.end() || related(points[0], entry.second, points[1], other->second);
+              });
+            });
+          }};
+}
+
+std::uint8_t scale_at(const Point& point, const Contents& contents, std::size_t flat_block) {
+  const std::size_t blocks = point.shape.blocks_per_row();
+  return static_cast<std::uint8_t>(
+      contents[1][flat_block / blocks * point.shape.scale_stride + flat_block % blocks]);
+}
+
+std::size_t block_count(const Point& point) { return point.shape.rows * point.shape.blocks_per_row(); }
+
+std::vector<Point> draw_scaled() {
+  Point point = any_point({Pattern::normal, Pattern::ramps});
+  Point scaled = point;
+  scaled.exp = *rc::gen::inRange(1, 5);
+  if (*rc::gen::inRange(0, 2)) scaled.exp = -scaled.exp;
+  if (point.input == Format::fp16) point.input = scaled.input = Format::bf16;  // fp16 has no room to move in
+  return {point, scaled};
+}
+
+bool scaled_alike(const Point& a, const Contents& from, const Point& b, const Contents& to) {
+  if (from[0] != to[0]) return false;
+  for (std::size_t i = 0; i < block_count(a); ++i) {
+    const int before = scale_at(a, from, i), after = scale_at(b, to, i);
+    if (before != 0 && after != before + b.exp) return false;  // byte 0: a block of zeros stays at the clamp
+  }
+  return true;
+}
+
+std::vector<Point> draw_rotated() {
+  const Point point =
+      any_point({Pattern::normal, Pattern::finite_bits, Pattern::nan_lanes, Pattern::inf_lanes});
+  Point rotated = point;
+  rotated.rotate = *rc::gen::inRange<std::size_t>(1, 40);
+  return {point, rotated};
+}
+
+bool rotated_alike(const Point& a, const Contents& from, const Point& b, const Contents& to) {
+  const std::size_t blocks = block_count(a);
+  for (std::size_t i = 0; i < blocks; ++i) {
+    const std::size_t moved = (i + b.rotate) % blocks;
+    if (scale_at(a, from, i) != scale_at(b, to, moved)) return false;
+    const auto* block_from = from[0].data() + i * oracle::block;
+    if (!std::equal(block_from, block_from + oracle::block, to[0].data() + moved * oracle::block))
+      return false;
+  }
+  return true;
+}
+
+/// Production against legacy, bit for bit, wherever both take the case.
+Property routes_agree() {
+  return {
+      "production equals legacy",
+      "the register and the staged route give the same bytes under the same contracts", [](Bench& bench) {
+        return search(
+            bench,
+            [] {
+              return std::vector<Point>{any_point({Pattern::normal, Pattern::any_bits, Pattern::subnormals,
+                                                   Pattern::midpoints, Pattern::scale_extremes})};
+            },
+            [&](const std::vector<Point>& points) {
+              std::map<std::size_t, Contents> outputs;
+              if (!outputs_of(bench, points[0], outputs)) return false;
+              return std::all_of(outputs.begin(), outputs.end(),
+                                 [&](const auto& entry) { return entry.second == outputs.begin()->second; });
+            });
+      }};
+}
+
+}  // namespace
+
+std::vector<Property> cast_properties() {
+  return {
+      judged("zero", "blocks of zeros keep a finite scale and the sign of every zero", {Pattern::zeros}),
+      judged("NaN and Inf",
+             "a NaN or Inf in any lane acts as the special-block contract says, and on its block alone",
+             {Pattern::nan_lanes, Pattern::inf_lanes, Pattern::any_bits}),
+      judged("both fp8 formats",
+             "e4m3 and e5m2 round once, to nearest even, at every midpoint and in the subnormal range",
+             {Pattern::midpoints, Pattern::subnormals, Pattern::finite_bits}),
+      judged("scale boundaries",
+             "the scale byte is right at every mantissa, at exact powers of two and at both ends",
+             {Pattern::amax_mantissas, Pattern::scale_extremes, Pattern::ramps}),
+      judged("padded scale stride",
+             "scales lie at the padded stride, and padding is left alone or zeroed as agreed",
+             {Pattern::ramps, Pattern::normal},
+             [](Point& point) {
+               point.shape.scale_stride =
+                   point.shape.blocks_per_row() + 1 + *rc::gen::inRange<std::size_t>(0, 7);
+               point.shape.scale_rows = point.shape.rows + *rc::gen::inRange<std::size_t>(0, 5);
+             }),
+      relation("power-of-two equivariance", "X * 2^k has the same data and scale bytes k higher", draw_scaled,
+               scaled_alike),
+      relation("block independence", "rotating the blocks of X rotates the blocks of the output",
+               draw_rotated, rotated_alike),
+      routes_agree(),
+  };
+}
+
+}  // namespace assay::properties::mxfp8_cast
