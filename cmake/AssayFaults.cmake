@@ -1,7 +1,7 @@
 # Planted faults: does the gate turn red, and for the right reason?
 #
-# Every properties/<family>/faults/<name>.fault is one. It names a source file and a text in it that occurs exactly
-# once; a copy of the file with the replacement takes precedence over the original in
+# Every properties/<family>/faults/<fault>.fault is one, <name> being <family>_<fault>. It names a source file and a text
+# in it that occurs exactly once; a copy of the file with the replacement takes precedence over the original in
 #   assay_fault_<name>   the whole program with the family's kernels compiled from the copy, and
 #   fault_<name>         the test that its `gate --family <family> --device cpu` exits 1 and prints the pattern.
 # Nothing but the kernels that can see the file is compiled again. Form of a specification (AssayPlantFault.cmake):
@@ -49,6 +49,7 @@ endfunction()
 
 function(assay_fault family spec)
   cmake_path(GET spec STEM name)
+  string(PREPEND name ${family}_)
   _assay_fault_field(${spec} file file)
   _assay_fault_field(${spec} pattern pattern)
   _assay_fault_field(${spec} why why)
