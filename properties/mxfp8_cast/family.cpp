@@ -87,7 +87,7 @@ class CastFamily : public Family {
   }
 
   std::vector<std::string> known_unsupported() const override {
-    return {"register: cols % 128 != 0", "register: x is not 16-byte aligned"};
+    return {"register: cols % 128 != 0", "register: x not 16-byte aligned"};
   }
 };
 

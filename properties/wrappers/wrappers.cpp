@@ -1,0 +1,192 @@
+// The battery `wrappers`: what every kernel stands on.
+//
+// On cuda each PTX wrapper is compared with its host twin: every input where 16 or 32 bits are the whole
+// domain (all 2^32 at level exhaustive, a spread of them below that), else every entry of its operand table.
+// On cpu the wrapper is the twin, so comparing them would compare a thing with itself; there the conversions
+// are compared with the oracle's codecs instead, and the other wrappers are left to the cuda device.
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <cstring>
+#include <functional>
+#include <optional>
+#include <thread>
+#include <vector>
+
+#include "kernels/device/twin_probe.hpp"
+#include "oracles/formats/codec.hpp"
+#include "properties/gate/battery.hpp"
+#include "properties/gate/describe.hpp"
+#include "properties/gate/progress.hpp"
+
+namespace assay::properties {
+namespace {
+
+using formats::Format;
+using kernels::Device;
+using kernels::DeviceKind;
+using kernels::WrapperProbe;
+using Reference = std::function<std::uint32_t(std::uint32_t)>;
+
+std::uint32_t converted(Format from, Format to, std::uint32_t code, formats::Overflow overflow) {
+  return formats::encode(to, formats::decode(from, code), formats::Rounding::nearest_even, overflow);
+}
+
+/// The conversion by the oracle's codecs, for the wrappers that are conversions. The fp8 probes convert x to
+/// the high code and -x to the low one.
+std::optional<Reference> oracle_of(std::string_view name) {
+  using formats::Overflow;
+  const auto fp8 = [](Format to) {
+    return [to](std::uint32_t x) {
+      return converted(Format::fp32, to, x, Overflow::saturate) << 8 |
+             converted(Format::fp32, to, x ^ 0x80000000u, Overflow::saturate);
+    };
+  };
+  const auto plain = [](Format from, Format to) {
+    return [from, to](std::uint32_t x) { return converted(from, to, x, Overflow::propagate); };
+  };
+  if (name == "cvt_rn_satfinite_e4m3x2_f32") return fp8(Format::e4m3);
+  if (name == "cvt_rn_satfinite_e5m2x2_f32") return fp8(Format::e5m2);
+  if (name == "cvt_rn_f16_f32") return plain(Format::fp32, Format::fp16);
+  if (name == "cvt_rn_bf16_f32") return plain(Format::fp32, Format::bf16);
+  if (name == "cvt_f32_f16") return plain(Format::fp16, Format::fp32);
+  if (name == "cvt_f32_bf16") {
+    // A shift: a NaN keeps sign and payload, so only numbers are the codec's.
+    return [](std::uint32_t x) {
+      return formats::is_nan(Format::bf16, x) ? x << 16
+                                              : converted(Format::bf16, Format::fp32, x, Overflow::propagate);
+    };
+  }
+  return std::nullopt;
+}
+
+struct Range {
+  std::uint64_t first = 0;
+  std::uint32_t count = 0;
+};
+
+/// The inputs of a level: all of them up to `budget`, else ranges spread evenly with the first and the last
+/// input among them.
+std::vector<Range> ranges_of(const WrapperProbe& probe, std::uint64_t budget) {
+  std::vector<Range> ranges;
+  if (probe.domain <= budget) {
+    constexpr std::uint32_t chunk = 1u << 22;
+    for (std::uint64_t first = 0; first < probe.domain; first += chunk) {
+      ranges.push_back(
+          {first, static_cast<std::uint32_t>(std::min<std::uint64_t>(chunk, probe.domain - first))});
+    }
+    return ranges;
+  }
+  constexpr std::uint32_t chunk = 1u << 12;
+  const std::uint64_t chunks = probe.domain / chunk, taken = budget / chunk;
+  for (std::uint64_t i = 0; i < taken; ++i) ranges.push_back({i * (chunks - 1) / (taken - 1) * chunk, chunk});
+  return ranges;
+}
+
+std::uint64_t budget_of(Level level, DeviceKind device) {
+  if (level == Level::exhaustive) return ~std::uint64_t{0};
+  if (level == Level::full) return std::uint64_t{1} << 24;
+  return device == DeviceKind::cpu ? std::uint64_t{1} << 18 : std::uint64_t{1} << 20;
+}
+
+/// Outputs of the reference over a range, in the probe's output width, computed by all cores.
+void fill_reference(const WrapperProbe& probe, const Reference& reference, const Range& range,
+                    std::vector<std::byte>& out) {
+  const std::size_t width = static_cast<std::size_t>(probe.output_bits) / 8;
+  const unsigned workers = std::max(1u, std::thread::hardware_concurrency());
+  std::vector<std::thread> threads;
+  for (unsigned worker = 0; worker < workers; ++worker) {
+    threads.emplace_back([&, worker] {
+      const std::uint64_t begin = std::uint64_t{range.count} * worker / workers;
+      const std::uint64_t end = std::uint64_t{range.count} * (worker + 1) / workers;
+      for (std::uint64_t i = begin; i < end; ++i) {
+        const std::uint32_t value = reference(static_cast<std::uint32_t>(range.first + i));
+        std::memcpy(out.data() + i * width, &value, width);  // little-endian, as on every host CUDA has
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+Finding difference(const WrapperProbe& probe, const Range& range, std::size_t index,
+                   std::span<const std::byte> actual, std::span<const std::byte> expected,
+                   std::string_view against) {
+  const std::size_t width = static_cast<std::size_t>(probe.output_bits) / 8;
+  std::uint32_t got = 0, wanted = 0;
+  std::memcpy(&got, actual.data() + index * width, width);
+  std::memcpy(&wanted, expected.data() + index * width, width);
+  Finding finding;
+  finding.code = Code::wrapper_differs;
+  finding.summary = fmt::format("input 0x{:08X}: the wrapper gives 0x{:0{}X}, its {} 0x{:0{}X}",
+                                range.first + index, got, 2 * width, against, wanted, 2 * width);
+  return finding;
+}
+
+/// Runs one probe over its ranges; nothing found means every output was equal.
+std::optional<Finding> compare_probe(const WrapperProbe& probe, Device& device, const Reference& reference,
+                                     std::string_view against, Level level, Row& row, Progress& progress) {
+  const std::size_t width = static_cast<std::size_t>(probe.output_bits) / 8;
+  for (const Range& range : ranges_of(probe, budget_of(level, device.kind()))) {
+    const auto buffer = device.allocate("probe output", range.count * width, 16);
+    std::vector<std::byte> actual(range.count * width), expected(range.count * width);
+    for (std::size_t i = 0; i < actual.size(); ++i) actual[i] = std::byte{0xA5};
+    buffer->upload(actual);
+    kernels::Witness witness;
+    kernels::LaunchContext context{device, witness};
+    probe.run_instruction(context, range.first, range.count, *buffer);
+    fill_reference(probe, reference, range, expected);
+    device.synchronize();
+    buffer->download(actual);
+    ++row.cases;
+    row.elements += range.count;
+    for (const auto& launch : witness.launches) ++row.launches[launch.kernel];
+    progress.step(std::string(probe.name), range.count);
+    if (actual == expected) continue;
+    const auto at = std::mismatch(actual.begin(), actual.end(), expected.begin()).first - actual.begin();
+    return difference(probe, range, static_cast<std::size_t>(at) / width, actual, expected, against);
+  }
+  return std::nullopt;
+}
+
+void run(Device& device, Level level, const std::function<bool(std::string_view)>& selected,
+         Recorder& recorder) {
+  const bool on_gpu = device.kind() == DeviceKind::cuda;
+  std::uint64_t steps = 0;
+  for (const WrapperProbe& probe : kernels::wrapper_probes(device.kind())) {
+    if (selected(probe.name) && (on_gpu || oracle_of(probe.name)))
+      steps += ranges_of(probe, budget_of(level, device.kind())).size();
+  }
+  Progress progress("wrappers", steps);
+  for (const WrapperProbe& probe : kernels::wrapper_probes(device.kind())) {
+    const auto oracle = oracle_of(probe.name);
+    if (!selected(probe.name) || (!on_gpu && !oracle)) continue;
+    Row& row = recorder.row("wrappers", probe.name, to_string(device.kind()));
+    std::optional<Finding> found;
+    try {
+      found = compare_probe(probe, device, on_gpu ? Reference(probe.host_twin) : *oracle,
+                            on_gpu ? "host twin" : "oracle", level, row, progress);
+    } catch (const executor::ExecutorError& fault) {
+      found = Finding{Code::kernel_fault, fault.what(), "", {}, {}, ""};
+    } catch (const kernels::DeviceError& fault) {
+      found = Finding{Code::kernel_fault, fault.what(), "", {}, {}, ""};
+    }
+    if (!found) continue;
+    ++row.failed;
+    found->place = fmt::format("wrappers/{} on {}", probe.name, to_string(device.kind()));
+    recorder.add(std::move(*found));
+  }
+}
+
+std::vector<std::string> names() {
+  std::vector<std::string> result;
+  for (const WrapperProbe& probe : kernels::wrapper_probes(DeviceKind::cpu)) result.emplace_back(probe.name);
+  return result;
+}
+
+const Battery battery{"wrappers",
+                      "PTX wrappers against their host twins (cuda), conversions against the oracle (cpu)",
+                      names, run};
+const RegisterBattery registration(&battery);
+
+}  // namespace
+}  // namespace assay::properties
