@@ -1,15 +1,16 @@
 # assay_program(TARGET [OBJECTS object-library...])
 #
 # The whole command-line program: its main, the gate, and every family and battery (assay_properties_<folder>), which
-# registers itself at start-up and is therefore linked whole. TARGET assay_program is called `assay`. OBJECTS are linked ahead of the libraries, so that what they define takes the place of the
-# archive members of the same definitions; a planted fault is such an object (AssayFaults.cmake).
+# registers itself at start-up and is therefore linked whole. TARGET assay_program is called `assay`. OBJECTS are linked
+# ahead of the libraries, so that what they define takes the place of the archive members of the same definitions; a
+# planted fault is such an object (AssayFaults.cmake).
 function(assay_program target)
   cmake_parse_arguments(arg "" "" "OBJECTS" ${ARGN})
   add_executable(${target} ${PROJECT_SOURCE_DIR}/properties/cli/assay_main.cpp)
   foreach(objects IN LISTS arg_OBJECTS)
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:${objects}>)
   endforeach()
-  target_link_libraries(${target} PRIVATE assay_cli $<LINK_LIBRARY:WHOLE_ARCHIVE,assay_wrappers>)
+  target_link_libraries(${target} PRIVATE assay_cli)
   set(registered ${ASSAY_FAMILIES})
   foreach(folder IN LISTS ASSAY_INFRASTRUCTURE_properties)
     if(TARGET assay_properties_${folder})
