@@ -1,5 +1,5 @@
-// The one header a kernel includes. Under nvcc it is CUDA; under a host compiler it is the executor's rendering of
-// the same words (kernels/executor/cuda_words.hpp), so that one source serves both devices.
+// The one header a kernel includes. Under nvcc it is CUDA; under a host compiler it is the executor's
+// rendering of the same words (kernels/executor/cuda_words.hpp), so that one source serves both devices.
 #pragma once
 
 #if defined(__CUDACC__)
@@ -16,5 +16,5 @@
 #define ASSAY_ON_GPU 0
 #endif
 
-// Kernel code lives in  namespace assay::kernels::ASSAY_DEVICE_NAMESPACE { ... }  so that both builds of one source
-// link into one program.
+// Kernel code lives in  namespace assay::kernels::ASSAY_DEVICE_NAMESPACE { ... }  so that both builds of one
+// source link into one program.

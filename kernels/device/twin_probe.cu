@@ -1,0 +1,274 @@
+// The probes: one struct an instruction, run by two kernels.
+#include <array>
+#include <bit>
+#include <stdexcept>
+
+#include "kernels/device/arithmetic.hpp"
+#include "kernels/device/bits.hpp"
+#include "kernels/device/cvt.hpp"
+#include "kernels/device/memory.hpp"
+#include "kernels/device/minmax.hpp"
+#include "kernels/device/probe_table.hpp"
+#include "kernels/device/twin_operands.hpp"
+#include "kernels/device/twin_probe.hpp"
+#include "kernels/runtime/launch.hpp"
+
+namespace assay::kernels::ASSAY_DEVICE_NAMESPACE {
+namespace {
+
+using u32 = std::uint32_t;
+
+__host__ __device__ constexpr float as_float(u32 bits) { return std::bit_cast<float>(bits); }
+__host__ __device__ constexpr u32 as_bits(float value) { return std::bit_cast<u32>(value); }
+
+// ---- conversions: the domain is every input ----
+
+constexpr std::uint64_t every_16 = std::uint64_t{1} << 16;
+constexpr std::uint64_t every_32 = std::uint64_t{1} << 32;
+
+/// The value goes to the high code and its negation to the low one, so exchanged halves show.
+#define ASSAY_PROBE_FP8(Name, wrapper, twin_function)                                                    \
+  struct Name {                                                                                          \
+    using Output = std::uint16_t;                                                                        \
+    static __device__ u32 instruction(u32 x) { return wrapper(as_float(x), as_float(x ^ 0x80000000u)); } \
+    static __host__ __device__ u32 twin_of(u32 x) {                                                      \
+      return twin::twin_function(as_float(x), as_float(x ^ 0x80000000u));                                \
+    }                                                                                                    \
+  };
+ASSAY_PROBE_FP8(ToE4m3x2, cvt_rn_satfinite_e4m3x2_f32, cvt_e4m3x2_f32)
+ASSAY_PROBE_FP8(ToE5m2x2, cvt_rn_satfinite_e5m2x2_f32, cvt_e5m2x2_f32)
+#undef ASSAY_PROBE_FP8
+
+struct ToF16 {
+  using Output = std::uint16_t;
+  static __device__ u32 instruction(u32 x) { return cvt_rn_f16_f32(as_float(x)); }
+  static __host__ __device__ u32 twin_of(u32 x) { return twin::cvt_rn_f16_f32(as_float(x)); }
+};
+struct ToBf16 {
+  using Output = std::uint16_t;
+  static __device__ u32 instruction(u32 x) { return cvt_rn_bf16_f32(as_float(x)); }
+  static __host__ __device__ u32 twin_of(u32 x) { return twin::cvt_rn_bf16_f32(as_float(x)); }
+};
+struct FromF16 {
+  using Output = u32;
+  static __device__ u32 instruction(u32 x) { return as_bits(cvt_f32_f16(x)); }
+  static __host__ __device__ u32 twin_of(u32 x) { return as_bits(twin::cvt_f32_f16(x)); }
+};
+struct FromBf16 {
+  using Output = u32;
+  static __device__ u32 instruction(u32 x) { return as_bits(cvt_f32_bf16(x)); }
+  static __host__ __device__ u32 twin_of(u32 x) { return as_bits(twin::cvt_f32_bf16(x)); }
+};
+
+// ---- two operands: the domain is a table of pairs ----
+
+#define ASSAY_PROBE_PAIR_F32(Name, function)                        \
+  struct Name {                                                     \
+    using Output = u32;                                             \
+    static __device__ u32 instruction(u32 x) {                      \
+      const operands::Pair p = operands::pair_f32(x);               \
+      return as_bits(function(as_float(p.a), as_float(p.b)));       \
+    }                                                               \
+    static __host__ __device__ u32 twin_of(u32 x) {                 \
+      const operands::Pair p = operands::pair_f32(x);               \
+      return as_bits(twin::function(as_float(p.a), as_float(p.b))); \
+    }                                                               \
+  };
+ASSAY_PROBE_PAIR_F32(MaxF32, max_f32)
+ASSAY_PROBE_PAIR_F32(MaxNanF32, max_nan_f32)
+ASSAY_PROBE_PAIR_F32(MinF32, min_f32)
+ASSAY_PROBE_PAIR_F32(MinNanF32, min_nan_f32)
+ASSAY_PROBE_PAIR_F32(MulRnF32, mul_rn_f32)
+#undef ASSAY_PROBE_PAIR_F32
+
+#define ASSAY_PROBE_PAIR_16X2(Name, function, mantissa_bits)          \
+  struct Name {                                                       \
+    using Output = u32;                                               \
+    static __device__ u32 instruction(u32 x) {                        \
+      const operands::Pair p = operands::pair_16x2<mantissa_bits>(x); \
+      return function(p.a, p.b);                                      \
+    }                                                                 \
+    static __host__ __device__ u32 twin_of(u32 x) {                   \
+      const operands::Pair p = operands::pair_16x2<mantissa_bits>(x); \
+      return twin::function(p.a, p.b);                                \
+    }                                                                 \
+  };
+ASSAY_PROBE_PAIR_16X2(MaxBf16x2, max_bf16x2, 7)
+ASSAY_PROBE_PAIR_16X2(MaxNanBf16x2, max_nan_bf16x2, 7)
+ASSAY_PROBE_PAIR_16X2(MaxF16x2, max_f16x2, 10)
+ASSAY_PROBE_PAIR_16X2(MaxNanF16x2, max_nan_f16x2, 10)
+#undef ASSAY_PROBE_PAIR_16X2
+
+// ---- bits ----
+
+/// Every selector on 256 pairs of words.
+struct Prmt {
+  using Output = u32;
+  static __device__ u32 instruction(u32 x) {
+    return prmt(operands::scrambled(x >> 16), operands::scrambled(~(x >> 16)), x & 0xFFFFu);
+  }
+  static __host__ __device__ u32 twin_of(u32 x) {
+    return twin::prmt(operands::scrambled(x >> 16), operands::scrambled(~(x >> 16)), x & 0xFFFFu);
+  }
+};
+/// The operands whose bits run through all eight combinations; nibbles of x vary which of them are
+/// complemented.
+template <std::uint8_t kTable>
+struct Lop3 {
+  using Output = u32;
+  static __device__ u32 instruction(u32 x) {
+    return lop3<kTable>(operands::scrambled(x), operands::scrambled(x + 0x10000u),
+                        operands::scrambled(x + 0x20000u));
+  }
+  static __host__ __device__ u32 twin_of(u32 x) {
+    return twin::lop3<kTable>(operands::scrambled(x), operands::scrambled(x + 0x10000u),
+                              operands::scrambled(x + 0x20000u));
+  }
+};
+
+// ---- the two kernels ----
+
+constexpr unsigned threads = 256;
+unsigned blocks_for(u32 count) { return (count + threads - 1) / threads; }
+
+template <class Operation>
+__global__ void probe_instruction(std::uint64_t first, u32 count, typename Operation::Output* out) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < count)
+    out[i] = static_cast<typename Operation::Output>(Operation::instruction(static_cast<u32>(first + i)));
+}
+
+template <class Operation>
+__global__ void probe_twin(std::uint64_t first, u32 count, typename Operation::Output* out) {
+  const std::uint64_t i = std::uint64_t{blockIdx.x} * blockDim.x + threadIdx.x;
+  if (i < count)
+    out[i] = static_cast<typename Operation::Output>(Operation::twin_of(static_cast<u32>(first + i)));
+}
+
+/// The output buffer as what the kernel writes. A range that does not fit is the caller's error.
+template <class Output>
+Output* output_of(DeviceBuffer& out, u32 count) {
+  if (out.bytes() < sizeof(Output) * count)
+    throw DeviceError("probe: the output buffer is smaller than the range");
+  return static_cast<Output*>(out.data());
+}
+
+template <class Operation>
+void run_instruction(LaunchContext& context, std::uint64_t first, u32 count, DeviceBuffer& out) {
+  if (count == 0) return;
+  ASSAY_LAUNCH(context, dim3(blocks_for(count)), dim3(threads), 0, (probe_instruction<Operation>), first,
+               count, output_of<typename Operation::Output>(out, count));
+}
+
+template <class Operation>
+void run_twin(LaunchContext& context, std::uint64_t first, u32 count, DeviceBuffer& out) {
+  if (count == 0) return;
+  ASSAY_LAUNCH(context, dim3(blocks_for(count)), dim3(threads), 0, (probe_twin<Operation>), first, count,
+               output_of<typename Operation::Output>(out, count));
+}
+
+template <class Operation>
+constexpr WrapperProbe probe(std::string_view name, int exhaustive_bits, std::uint64_t domain) {
+  return {name,
+          exhaustive_bits,
+          domain,
+          static_cast<int>(8 * sizeof(typename Operation::Output)),
+          run_instruction<Operation>,
+          run_twin<Operation>,
+          [](u32 input) { return Operation::twin_of(input); }};
+}
+
+// ---- loads and stores: words of a known sequence, moved by the wrapper ----
+
+struct Sequence {
+  using Output = u32;
+  static __host__ __device__ u32 twin_of(u32 x) { return operands::scrambled(x); }
+};
+
+struct Load128 {
+  using Chunk = Bits128;
+  static __device__ void move(const void* from, void* to, CachePolicy p) {
+    store_as(to, load_nc_128(from, p));
+  }
+};
+struct Load256 {
+  using Chunk = Bits256;
+  static __device__ void move(const void* from, void* to, CachePolicy p) {
+    store_as(to, load_nc_256(from, p));
+  }
+};
+struct Store64 {
+  using Chunk = Bits64;
+  static __device__ void move(const void* from, void* to, CachePolicy p) {
+    store_64(to, load_as<Bits64>(from), p);
+  }
+};
+struct Store128 {
+  using Chunk = Bits128;
+  static __device__ void move(const void* from, void* to, CachePolicy p) {
+    store_128(to, load_as<Bits128>(from), p);
+  }
+};
+
+template <class Access>
+__global__ void probe_access(const std::byte* from, std::byte* to, u32 chunks) {
+  const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
+  if (i >= chunks) return;
+  const std::size_t offset = std::size_t{i} * sizeof(typename Access::Chunk);
+  prefetch_l2(from + offset);
+  Access::move(from + offset, to + offset, i % 2 == 0 ? evict_first_policy() : evict_normal_policy());
+}
+
+template <class Access>
+void run_access(LaunchContext& context, std::uint64_t first, u32 count, DeviceBuffer& out) {
+  constexpr u32 words = sizeof(typename Access::Chunk) / 4;
+  if (count % words != 0)
+    throw DeviceError("probe: a range of loads or stores is not a whole number of accesses");
+  if (count == 0) return;
+  auto* const to = reinterpret_cast<std::byte*>(output_of<u32>(out, count));
+  const auto source = context.device.allocate("probe source", std::size_t{count} * 4, 32);
+  run_twin<Sequence>(context, first, count, *source);
+  ASSAY_LAUNCH(context, dim3(blocks_for(count / words)), dim3(threads), 0, (probe_access<Access>),
+               static_cast<const std::byte*>(source->data()), to, count / words);
+  context.device.synchronize();  // before the source goes
+}
+
+template <class Access>
+constexpr WrapperProbe access_probe(std::string_view name) {
+  return {name, 0, std::uint64_t{1} << 20, 32, run_access<Access>, run_twin<Sequence>, [](u32 input) {
+            return Sequence::twin_of(input);
+          }};
+}
+
+}  // namespace
+
+std::span<const WrapperProbe> probe_table() {
+  static constexpr std::array table{
+      probe<ToE4m3x2>("cvt_rn_satfinite_e4m3x2_f32", 32, every_32),
+      probe<ToE5m2x2>("cvt_rn_satfinite_e5m2x2_f32", 32, every_32),
+      probe<ToF16>("cvt_rn_f16_f32", 32, every_32),
+      probe<ToBf16>("cvt_rn_bf16_f32", 32, every_32),
+      probe<FromF16>("cvt_f32_f16", 16, every_16),
+      probe<FromBf16>("cvt_f32_bf16", 16, every_16),
+      probe<MaxF32>("max_f32", 0, operands::pairs_f32),
+      probe<MaxNanF32>("max_nan_f32", 0, operands::pairs_f32),
+      probe<MinF32>("min_f32", 0, operands::pairs_f32),
+      probe<MinNanF32>("min_nan_f32", 0, operands::pairs_f32),
+      probe<MulRnF32>("mul_rn_f32", 0, operands::pairs_f32),
+      probe<MaxBf16x2>("max_bf16x2", 0, operands::pairs_16x2),
+      probe<MaxNanBf16x2>("max_nan_bf16x2", 0, operands::pairs_16x2),
+      probe<MaxF16x2>("max_f16x2", 0, operands::pairs_16x2),
+      probe<MaxNanF16x2>("max_nan_f16x2", 0, operands::pairs_16x2),
+      probe<Prmt>("prmt", 0, std::uint64_t{1} << 24),
+      probe<Lop3<0xEA>>("lop3<0xEA>", 0, every_16),
+      probe<Lop3<0x6A>>("lop3<0x6A>", 0, every_16),
+      probe<Lop3<0x1D>>("lop3<0x1D>", 0, every_16),
+      access_probe<Load128>("load_nc_128"),
+      access_probe<Load256>("load_nc_256"),
+      access_probe<Store64>("store_64"),
+      access_probe<Store128>("store_128"),
+  };
+  return table;
+}
+
+}  // namespace assay::kernels::ASSAY_DEVICE_NAMESPACE

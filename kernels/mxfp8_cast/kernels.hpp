@@ -1,0 +1,18 @@
+// The launches behind the routes, once for each device this program was built for.
+#pragma once
+
+#include "kernels/mxfp8_cast/cast.hpp"
+
+namespace assay::kernels {
+
+namespace cpu::mxfp8_cast {
+void launch_rowwise_register(LaunchContext&, const kernels::mxfp8_cast::Problem&);
+void launch_rowwise_staged(LaunchContext&, const kernels::mxfp8_cast::Problem&);
+}  // namespace cpu::mxfp8_cast
+
+namespace cuda::mxfp8_cast {
+void launch_rowwise_register(LaunchContext&, const kernels::mxfp8_cast::Problem&);
+void launch_rowwise_staged(LaunchContext&, const kernels::mxfp8_cast::Problem&);
+}  // namespace cuda::mxfp8_cast
+
+}  // namespace assay::kernels
