@@ -14,6 +14,7 @@
 // (driver_types.h has a member named gridDim; some libraries spell an attribute __noinline__).
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -129,7 +130,7 @@ T shuffle_value(WarpOp op, unsigned mask, T value, unsigned operand, int width, 
 struct SharedVariable {
   const char* name;
   std::size_t bytes, alignment;
-  unsigned index = 0;  ///< position in every worker's table; assigned once, on first use
+  std::atomic<unsigned> index{0};  ///< position in every worker's table; assigned once, on first use
 };
 std::byte* shared_address(SharedVariable&, Place);
 

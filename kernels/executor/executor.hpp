@@ -61,7 +61,26 @@ class ExecutorError : public std::runtime_error {
 };
 
 /// Runs `lane` once for every thread of the grid; inside it the words of cuda_words.hpp work. Throws
-/// ExecutorError. The state after an error: outputs are partly written, the executor is usable again.
+/// ExecutorError, or whatever a lane threw: of several blocks at fault, the one that comes first in block
+/// order, whatever the number of workers. The state after an error: outputs are partly written, the executor
+/// is usable again. The lanes abandoned by an error are not unwound (kernel code owns nothing), so a
+/// destructor in a kernel does not run then.
+///
+/// Results, counts and errors do not depend on the number of workers, unless the kernel itself orders blocks
+/// (a float atomicAdd by several blocks). Launches from several OS threads share the workers; a lane may not
+/// launch.
 Counts run(const Launch&, const std::function<void()>& lane, const Options& = {});
+
+/// What Options::workers == 0 means on this machine and build.
+unsigned default_workers();
+
+/// Makes an access from a lane into [mapping_begin, mapping_end) but outside [begin, end) an out_of_bounds
+/// error that names the buffer, when the page it hits is inaccessible. Any other invalid access of a lane is
+/// reported against the nearest registered buffer. Under AddressSanitizer and ThreadSanitizer, which have
+/// their own handlers, faults are theirs to report. Thread-safe.
+void register_guarded(std::string name, const void* begin, const void* end, const void* mapping_begin,
+                      const void* mapping_end);
+/// `begin` as it was registered.
+void unregister_guarded(const void* begin);
 
 }  // namespace assay::executor

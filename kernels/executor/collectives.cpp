@@ -1,0 +1,266 @@
+// Barriers and warp collectives: what they compute, and what is wrong when they do not come together.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+#include <cassert>
+
+#include "kernels/executor/worker.hpp"
+
+namespace assay::executor::detail {
+namespace {
+
+struct Here {
+  Worker& worker;
+  Lane& lane;
+};
+
+Here here() {
+  assert(current != nullptr && "a CUDA word was used outside a kernel");
+  return {*worker_of_thread, static_cast<Lane&>(*current)};
+}
+
+/// The lane that a shuffle reads: PTX ISA, shfl.sync, with the operands that the CUDA words give it. A lane
+/// that would read beyond its segment reads itself.
+unsigned source_lane(Shuffle shuffle, unsigned lane, unsigned operand) {
+  const unsigned width = shuffle.width;
+  const unsigned segment = warp_lanes - width;  // a mask: the bits of a lane number that name its segment
+  const unsigned first = lane & segment, last = first | (width - 1);
+  const unsigned distance = operand % warp_lanes;
+  switch (shuffle.op) {
+    case WarpOp::shuffle:
+      return first | (operand & (width - 1));
+    case WarpOp::shuffle_up:
+      return lane >= first + distance ? lane - distance : lane;
+    case WarpOp::shuffle_down:
+      return lane + distance <= last ? lane + distance : lane;
+    case WarpOp::shuffle_xor:
+      return (lane ^ distance) <= last ? lane ^ distance : lane;
+    default:
+      break;
+  }
+  assert(false && "not a shuffle");
+  return lane;
+}
+
+unsigned reduced(WarpOp op, const Group& group) {
+  const std::uint64_t* values = group.values[group.parity];
+  unsigned remaining = group.arrived;
+  auto result = static_cast<unsigned>(values[std::countr_zero(remaining)]);
+  while ((remaining &= remaining - 1) != 0) {
+    const auto v = static_cast<unsigned>(values[std::countr_zero(remaining)]);
+    switch (op) {
+      case WarpOp::add_u32:
+        result += v;
+        break;
+      case WarpOp::min_u32:
+        result = std::min(result, v);
+        break;
+      case WarpOp::max_u32:
+        result = std::max(result, v);
+        break;
+      case WarpOp::min_s32:
+        result = static_cast<unsigned>(std::min(static_cast<int>(result), static_cast<int>(v)));
+        break;
+      case WarpOp::max_s32:
+        result = static_cast<unsigned>(std::max(static_cast<int>(result), static_cast<int>(v)));
+        break;
+      default:
+        assert(false && "not a reduction");
+    }
+  }
+  return result;
+}
+
+bool is_vote(WarpOp op) { return op == WarpOp::ballot || op == WarpOp::any || op == WarpOp::all; }
+bool is_reduction(WarpOp op) { return op >= WarpOp::add_u32; }
+
+bool same(Place a, Place b) {
+  return a.line == b.line && (a.file == b.file || std::string_view(a.file) == b.file);
+}
+
+}  // namespace
+
+// ---- the words
+// ---------------------------------------------------------------------------------------------------
+
+unsigned barrier(BarrierOp op, bool predicate, Place place) {
+  const auto [worker, lane] = here();
+  return worker.barrier(lane, op, predicate, place);
+}
+
+void sync_warp(unsigned mask, Place place) {
+  const auto [worker, lane] = here();
+  worker.sync_warp(lane, mask, place);
+}
+
+std::uint64_t shuffle(Shuffle what, unsigned mask, std::uint64_t value, unsigned operand, Place place) {
+  const auto [worker, lane] = here();
+  if (!std::has_single_bit(what.width) || what.width > warp_lanes) [[unlikely]] {
+    worker.fail(FaultKind::mask_mismatch, lane,
+                fmt::format("{} at {} has width {}, which is not a power of two up to 32", name_of(what.op),
+                            to_string(place), what.width));
+  }
+  Group& group = worker.join(lane, mask, signature_of(what.op, what.bytes), place);
+  const unsigned parity = group.parity;
+  group.values[parity][lane.position] = value;
+  worker.gather(lane, group);
+  const unsigned from = source_lane(what, lane.position, operand);
+  if ((group.members[parity] >> from & 1u) == 0) [[unlikely]]
+    worker.fail_read(lane, group, from);
+  return group.values[parity][from];
+}
+
+unsigned vote(WarpOp op, unsigned mask, bool predicate, Place place) {
+  const auto [worker, lane] = here();
+  Group& group = worker.join(lane, mask, signature_of(op, 4), place);
+  const unsigned parity = group.parity;
+  group.predicates |= static_cast<unsigned>(predicate) << lane.position;
+  worker.gather(lane, group);
+  return group.result[parity];
+}
+
+unsigned reduce(WarpOp op, unsigned mask, unsigned value, Place place) {
+  const auto [worker, lane] = here();
+  Group& group = worker.join(lane, mask, signature_of(op, 4), place);
+  const unsigned parity = group.parity;
+  group.values[parity][lane.position] = value;
+  worker.gather(lane, group);
+  return group.result[parity];
+}
+
+std::byte* shared_address(SharedVariable& variable, Place place) {
+  const auto [worker, lane] = here();
+  std::byte* address = worker.arena().address(variable);
+  if (address == nullptr) [[unlikely]] {
+    worker.fail(FaultKind::bad_launch, lane,
+                fmt::format("shared memory '{}' at {}: {} more bytes after {} exceed the {} of a block",
+                            variable.name, to_string(place), variable.bytes, worker.arena().used(),
+                            SharedArena::limit));
+  }
+  return address;
+}
+
+void fence() {
+#if defined(ASSAY_EXECUTOR_TSAN)
+  static std::uint64_t edge;
+  happens_after(&edge);
+  happens_before(&edge);
+#else
+  __atomic_thread_fence(__ATOMIC_SEQ_CST);
+#endif
+}
+
+// ---- coming together
+// ------------------------------------------------------------------------------------------------
+
+unsigned Worker::barrier(Lane& lane, BarrierOp op, bool predicate, Place place) {
+  Barrier& b = barrier_;
+  lane.last = place;
+  if (b.arrived == 0) {
+    b.op = op;
+    b.place = place;
+    b.first = &lane;
+    b.predicates = 0;
+  } else if (op != b.op || !same(place, b.place)) [[unlikely]] {
+    fail(FaultKind::divergent_barrier, lane,
+         fmt::format("divergent barrier: it reached {} at {} while lane {} waits in {} at {}", name_of(op),
+                     to_string(place), to_string(b.first->index), name_of(b.op), to_string(b.place)));
+  }
+  b.predicates += predicate;
+  ++b.arrived;
+  const unsigned parity = b.parity;
+  void* edge = &barrier_edges_[parity][ordinal_ % 32];
+  happens_before(edge);
+  if (b.arrived == living_) {
+    release_barrier();
+  } else {
+    b.waiting.push(lane);
+    lane.waits_in = nullptr;
+    suspend(lane);
+  }
+  happens_after(edge);
+  return b.result[parity];
+}
+
+void Worker::release_barrier() {
+  if (const auto damage = arena_.damage()) [[unlikely]] {
+    leave(make_fault(FaultKind::out_of_bounds, nullptr,
+                     fmt::format("{}, found at the barrier at {}", *damage, to_string(barrier_.place))));
+  }
+  barrier_.result[barrier_.parity] = barrier_.predicates;
+  barrier_.parity ^= 1;
+  barrier_.arrived = 0;
+  ++counts_.barriers;
+  make_ready(barrier_.waiting);
+}
+
+void Worker::sync_warp(Lane& lane, unsigned mask, Place place) {
+  Group& group = join(lane, mask, signature_of(WarpOp::sync, 4), place);
+  void* edge = &group.values[group.parity][ordinal_ % warp_lanes];
+  happens_before(edge);
+  gather(lane, group);
+  happens_after(edge);
+}
+
+/// Every living lane of the mask has joined: computes what the collective yields and lets the waiting lanes
+/// go on.
+void Worker::complete(const Lane& reporter, Group& group) {
+  Warp& warp = *reporter.warp;
+  const WarpOp op = op_of(group.signature);
+  const bool vote = is_vote(op), reduction = is_reduction(op);
+  if (vote || reduction) {
+    if (const unsigned gone = group.mask & warp.exited & warp.present) [[unlikely]] {
+      const Lane& absent = lanes_[warp.number * warp_lanes + static_cast<unsigned>(std::countr_zero(gone))];
+      const Lane& asks =
+          group.waiting.tail != nullptr && group.waiting.head != nullptr ? *group.waiting.tail : reporter;
+      fail(FaultKind::exited_lane_read, asks,
+           fmt::format("{} at {} with mask {:#010x} names lane {}, which exited{}", name_of(op),
+                       to_string(asks.last), group.mask, to_string(absent.index), after(absent)));
+    }
+    group.result[group.parity] = vote ? group.predicates : reduced(op, group);
+  }
+  group.members[group.parity] = group.arrived;
+  group.parity ^= 1;
+  group.arrived = 0;
+  --warp.pending;
+  ++counts_.collectives;
+  make_ready(group.waiting);
+}
+
+void Worker::complete_pending(Lane& ended) {
+  for (Group* group = ended.warp->groups; group != nullptr; group = group->next) {
+    if (group->arrived != 0 && ((group->arrived | ended.warp->exited) & group->mask) == group->mask) {
+      complete(ended, *group);
+    }
+  }
+}
+
+Group& Worker::add_group(Warp& warp, unsigned mask) {
+  Group* group = spare_groups_;
+  if (group != nullptr) {
+    spare_groups_ = group->next;
+  } else {
+    group = new Group;
+    group->next_owned = all_groups_;
+    all_groups_ = group;
+  }
+  group->mask = mask;
+  group->arrived = 0;
+  group->waiting = {};
+  group->next = warp.groups;
+  warp.groups = group;
+  ++warp.group_count;
+  return *group;
+}
+
+void Worker::recycle_groups(Warp& warp) {
+  while (Group* group = warp.groups) {
+    warp.groups = group->next;
+    group->next = spare_groups_;
+    spare_groups_ = group;
+  }
+  warp.group_count = 0;
+}
+
+}  // namespace assay::executor::detail

@@ -1,0 +1,85 @@
+#include "kernels/executor/fiber.hpp"
+
+#include <sys/mman.h>
+
+#include <cassert>
+#include <cerrno>
+#include <system_error>
+
+namespace assay::executor::detail {
+namespace {
+
+/// Boost deallocates through this when a fiber ends; ours never end, and Fibers owns the stacks.
+struct KeepStack {
+  boost::context::stack_context allocate() { return {}; }
+  void deallocate(boost::context::stack_context&) {}
+};
+
+std::byte* map_stack(std::size_t bytes) {
+  const std::size_t total = Fibers::guard_bytes + bytes;
+  void* low = mmap(nullptr, total, PROT_READ | PROT_WRITE,
+                   MAP_PRIVATE | MAP_ANONYMOUS | MAP_STACK | MAP_NORESERVE, -1, 0);
+  if (low == MAP_FAILED || mprotect(low, Fibers::guard_bytes, PROT_NONE) != 0) {
+    throw std::system_error(errno, std::generic_category(), "executor: no memory for a lane's stack");
+  }
+  return static_cast<std::byte*>(low) + Fibers::guard_bytes;
+}
+
+}  // namespace
+
+Fibers::Fibers(std::size_t capacity, void (*entry)(void*), void* argument)
+    : capacity_(capacity), entry_(entry), argument_(argument), fibers_(std::make_unique<Fiber[]>(capacity)) {
+#if defined(ASSAY_EXECUTOR_TSAN)
+  main_.tsan_thread = __tsan_get_current_fiber();
+#endif
+}
+
+Fibers::~Fibers() {
+  abandon_all();
+  for (std::size_t i = 0; i < capacity_; ++i) {
+    if (fibers_[i].stack != nullptr) munmap(fibers_[i].stack - guard_bytes, guard_bytes + stack_bytes);
+  }
+}
+
+void Fibers::create(Fiber& fiber, std::size_t i) {
+  if (fiber.stack == nullptr) {
+    fiber.stack = map_stack(stack_bytes);
+    fiber.stack_bytes = stack_bytes;
+  }
+  // Stacks are page-aligned, so equal frames of all lanes would compete for the same few L1 sets. Shifting
+  // each top spreads 32 lanes over the 4 KiB that one way of the cache covers. Boost rounds the top down to
+  // 256 bytes.
+  const std::size_t shift = (i * 320) % 4096;
+  std::byte* top = fiber.stack + stack_bytes - shift;
+  boost::context::stack_context whole;
+  whole.sp = top;
+  whole.size = stack_bytes - shift;
+  new (fiber.context) Fiber::Context(std::allocator_arg, boost::context::preallocated(top, whole.size, whole),
+                                     KeepStack{}, [this](Fiber::Context&& from) -> Fiber::Context {
+                                       arrived(std::move(from));
+                                       entry_(argument_);
+                                       assert(false && "a fiber's entry returned");
+                                       return {};
+                                     });
+#if defined(ASSAY_EXECUTOR_TSAN)
+  fiber.tsan_thread = __tsan_create_fiber(0);
+#endif
+  fiber.created = true;
+}
+
+void Fibers::abandon_all() {
+  assert(running_ == &main_);
+  for (std::size_t i = 0; i < capacity_; ++i) {
+    Fiber& fiber = fibers_[i];
+    if (!fiber.created) continue;
+    // Frames that never returned leave their red zones poisoned.
+    unpoison_memory(fiber.stack, fiber.stack_bytes);
+    fiber.fake_stack = nullptr;
+#if defined(ASSAY_EXECUTOR_TSAN)
+    __tsan_destroy_fiber(fiber.tsan_thread);
+#endif
+    fiber.created = false;
+  }
+}
+
+}  // namespace assay::executor::detail

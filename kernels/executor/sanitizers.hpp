@@ -1,0 +1,50 @@
+// What the executor tells the sanitizers about its fibers. Without a sanitizer every function here is empty.
+#pragma once
+
+#include <cstddef>
+
+#if defined(__SANITIZE_ADDRESS__)
+#define ASSAY_EXECUTOR_ASAN 1
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define ASSAY_EXECUTOR_ASAN 1
+#endif
+#endif
+// ASSAY_EXECUTOR_TSAN comes from the build: the executor itself is compiled without ThreadSanitizer (its
+// bookkeeping is shared by all lanes on purpose), so the compiler does not announce it here.
+
+#if defined(ASSAY_EXECUTOR_ASAN)
+#include <sanitizer/asan_interface.h>
+#include <sanitizer/common_interface_defs.h>
+#endif
+#if defined(ASSAY_EXECUTOR_TSAN)
+#include <sanitizer/tsan_interface.h>
+extern "C" {
+void __tsan_acquire(void*);
+void __tsan_release(void*);
+}
+#endif
+
+namespace assay::executor::detail {
+
+#if defined(ASSAY_EXECUTOR_ASAN)
+inline constexpr bool asan = true;
+inline void poison_memory(const void* p, std::size_t n) { __asan_poison_memory_region(p, n); }
+inline void unpoison_memory(const void* p, std::size_t n) { __asan_unpoison_memory_region(p, n); }
+#else
+inline constexpr bool asan = false;
+inline void poison_memory(const void*, std::size_t) {}
+inline void unpoison_memory(const void*, std::size_t) {}
+#endif
+
+#if defined(ASSAY_EXECUTOR_TSAN)
+inline constexpr bool tsan = true;
+inline void happens_before(void* object) { __tsan_release(object); }
+inline void happens_after(void* object) { __tsan_acquire(object); }
+#else
+inline constexpr bool tsan = false;
+inline void happens_before(void*) {}
+inline void happens_after(void*) {}
+#endif
+
+}  // namespace assay::executor::detail

@@ -1,0 +1,71 @@
+// The shared memory of the block that a worker runs: variables between red zones, poisoned before every
+// block.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "kernels/executor/cuda_words.hpp"
+
+namespace assay::executor::detail {
+
+class SharedArena {
+ public:
+  static constexpr std::size_t limit = 227 * 1024;  ///< bytes a block may use on sm_90 and sm_100
+  static constexpr std::size_t red_zone = 64;
+  static constexpr unsigned max_variables = 1024;
+
+  SharedArena();
+  ~SharedArena();
+  SharedArena(const SharedArena&) = delete;
+  SharedArena& operator=(const SharedArena&) = delete;
+
+  void start_launch(std::size_t dynamic_bytes, std::uint8_t poison);
+  void start_block();
+
+  std::byte* dynamic() const { return dynamic_; }
+
+  /// nullptr when the block would use more than `limit`.
+  std::byte* address(SharedVariable& variable) {
+    const unsigned index = variable.index.load(std::memory_order_relaxed);
+    if (index != 0 && places_[index].launch == launch_) [[likely]]
+      return places_[index].begin;
+    return allocate(variable);
+  }
+  std::size_t used() const { return used_; }
+
+  /// What was damaged, in words, when a red zone no longer holds its pattern. AddressSanitizer builds find
+  /// the write itself instead.
+  std::optional<std::string> damage() const;
+
+ private:
+  struct Place {
+    std::uint64_t launch = 0;
+    std::byte* begin = nullptr;
+  };
+  struct Variable {
+    const char* name;
+    std::size_t begin, end;  ///< offsets; the zone before it begins where the variable before it ends
+  };
+
+  std::byte* allocate(SharedVariable&);
+  std::size_t place(const char* name, std::size_t bytes, std::size_t begin);
+  std::byte pattern(std::size_t offset) const;
+  void guard(std::size_t begin, std::size_t end);
+  void guard_all();
+  std::optional<std::size_t> damaged_in(std::size_t begin, std::size_t end) const;
+
+  std::byte* memory_;
+  std::byte* dynamic_ = nullptr;
+  std::uint64_t launch_ = 0;
+  std::uint8_t poison_ = 0;
+  std::size_t used_ = 0;
+  unsigned count_ = 0;
+  std::array<Variable, max_variables> variables_;  // fixed: lanes allocate, and must not touch the heap
+  std::array<Place, max_variables> places_;
+};
+
+}  // namespace assay::executor::detail
