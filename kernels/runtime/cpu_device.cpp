@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
-#include <thread>
 #include <utility>
 
 #include "kernels/executor/executor.hpp"
@@ -72,9 +71,11 @@ class CpuBuffer final : public DeviceBuffer {
     fill_guard_zone({begin(), data_});
     fill_guard_zone({data_ + bytes_, end()});
     poison_zones(true);
+    executor::register_guarded(name_, data_, data_ + bytes_, mapping_, mapping_ + mapped_);
   }
 
   ~CpuBuffer() override {
+    executor::unregister_guarded(data_);
     poison_zones(false);
     munmap(mapping_, mapped_);
   }
@@ -129,7 +130,7 @@ class CpuDevice final : public Device {
 
   std::string name() const override {
     const unsigned chosen = executor_options.workers;
-    const unsigned workers = chosen ? chosen : std::max(1u, std::thread::hardware_concurrency());
+    const unsigned workers = chosen ? chosen : executor::default_workers();
     return fmt::format("executor, {} worker{}", workers, workers == 1 ? "" : "s");
   }
 
