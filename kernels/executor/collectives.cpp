@@ -1,9 +1,8 @@
 // Barriers and warp collectives: what they compute, and what is wrong when they do not come together.
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <bit>
 #include <cassert>
+#include <string_view>
 
 #include "kernels/executor/worker.hpp"
 
@@ -76,7 +75,9 @@ bool is_vote(WarpOp op) { return op == WarpOp::ballot || op == WarpOp::any || op
 bool is_reduction(WarpOp op) { return op >= WarpOp::add_u32; }
 
 bool same(Place a, Place b) {
-  return a.line == b.line && (a.file == b.file || std::string_view(a.file) == b.file);
+  if (a.file == b.file) [[likely]]
+    return a.line == b.line;
+  return a.line == b.line && std::string_view(a.file) == b.file;
 }
 
 }  // namespace
@@ -96,11 +97,9 @@ void sync_warp(unsigned mask, Place place) {
 
 std::uint64_t shuffle(Shuffle what, unsigned mask, std::uint64_t value, unsigned operand, Place place) {
   const auto [worker, lane] = here();
-  if (!std::has_single_bit(what.width) || what.width > warp_lanes) [[unlikely]] {
-    worker.fail(FaultKind::mask_mismatch, lane,
-                fmt::format("{} at {} has width {}, which is not a power of two up to 32", name_of(what.op),
-                            to_string(place), what.width));
-  }
+  const unsigned width = what.width;
+  if (width - 1u >= warp_lanes || (width & (width - 1u)) != 0) [[unlikely]]
+    worker.fail_width(lane, what, place);
   Group& group = worker.join(lane, mask, signature_of(what.op, what.bytes), place);
   const unsigned parity = group.parity;
   group.values[parity][lane.position] = value;
@@ -132,12 +131,8 @@ unsigned reduce(WarpOp op, unsigned mask, unsigned value, Place place) {
 std::byte* shared_address(SharedVariable& variable, Place place) {
   const auto [worker, lane] = here();
   std::byte* address = worker.arena().address(variable);
-  if (address == nullptr) [[unlikely]] {
-    worker.fail(FaultKind::bad_launch, lane,
-                fmt::format("shared memory '{}' at {}: {} more bytes after {} exceed the {} of a block",
-                            variable.name, to_string(place), variable.bytes, worker.arena().used(),
-                            SharedArena::limit));
-  }
+  if (address == nullptr) [[unlikely]]
+    worker.fail_shared(lane, variable, place);
   return address;
 }
 
@@ -156,16 +151,14 @@ void fence() {
 
 unsigned Worker::barrier(Lane& lane, BarrierOp op, bool predicate, Place place) {
   Barrier& b = barrier_;
-  lane.last = place;
+  lane.reached(place);
   if (b.arrived == 0) {
     b.op = op;
     b.place = place;
     b.first = &lane;
     b.predicates = 0;
   } else if (op != b.op || !same(place, b.place)) [[unlikely]] {
-    fail(FaultKind::divergent_barrier, lane,
-         fmt::format("divergent barrier: it reached {} at {} while lane {} waits in {} at {}", name_of(op),
-                     to_string(place), to_string(b.first->index), name_of(b.op), to_string(b.place)));
+    fail_barrier(lane, op);
   }
   b.predicates += predicate;
   ++b.arrived;
@@ -184,10 +177,7 @@ unsigned Worker::barrier(Lane& lane, BarrierOp op, bool predicate, Place place) 
 }
 
 void Worker::release_barrier() {
-  if (const auto damage = arena_.damage()) [[unlikely]] {
-    leave(make_fault(FaultKind::out_of_bounds, nullptr,
-                     fmt::format("{}, found at the barrier at {}", *damage, to_string(barrier_.place))));
-  }
+  if (!arena_.empty()) check_shared();
   barrier_.result[barrier_.parity] = barrier_.predicates;
   barrier_.parity ^= 1;
   barrier_.arrived = 0;
@@ -211,12 +201,7 @@ void Worker::complete(const Lane& reporter, Group& group) {
   const bool vote = is_vote(op), reduction = is_reduction(op);
   if (vote || reduction) {
     if (const unsigned gone = group.mask & warp.exited & warp.present) [[unlikely]] {
-      const Lane& absent = lanes_[warp.number * warp_lanes + static_cast<unsigned>(std::countr_zero(gone))];
-      const Lane& asks =
-          group.waiting.tail != nullptr && group.waiting.head != nullptr ? *group.waiting.tail : reporter;
-      fail(FaultKind::exited_lane_read, asks,
-           fmt::format("{} at {} with mask {:#010x} names lane {}, which exited{}", name_of(op),
-                       to_string(asks.last), group.mask, to_string(absent.index), after(absent)));
+      fail_vote(group.waiting.head != nullptr ? *group.waiting.tail : reporter, group, gone);
     }
     group.result[group.parity] = vote ? group.predicates : reduced(op, group);
   }

@@ -70,17 +70,20 @@ struct BlockView {
 };
 struct LaneView {
   uint3 index;
-  const BlockView* block;
 };
 
-/// The lane that this OS thread executes now. initial-exec: one load instead of a call to __tls_get_addr.
+/// The lane that this OS thread executes now, and its block. initial-exec: one load, where the default for
+/// position-independent code is a call.
 extern constinit thread_local LaneView* current __attribute__((tls_model("initial-exec")));
+extern constinit thread_local const BlockView* current_block __attribute__((tls_model("initial-exec")));
 
 #if defined(ASSAY_EXECUTOR_TSAN)
 // All lanes share the OS thread's `current` by design; ThreadSanitizer must not see these reads.
 __attribute__((noinline, no_sanitize("thread"))) inline const LaneView& lane() { return *current; }
+__attribute__((noinline, no_sanitize("thread"))) inline const BlockView& block() { return *current_block; }
 #else
 inline const LaneView& lane() { return *current; }
+inline const BlockView& block() { return *current_block; }
 #endif
 
 enum class BarrierOp : std::uint8_t { sync, sync_count, sync_and, sync_or };
@@ -150,7 +153,7 @@ T& shared(Place place = Place::here()) {
 /// a block, and every T, sees the same address.
 template <class T>
 T* dynamic_shared() {
-  return reinterpret_cast<T*>(detail::lane().block->dynamic_shared);
+  return reinterpret_cast<T*>(detail::block().dynamic_shared);
 }
 
 }  // namespace assay::executor
@@ -166,9 +169,9 @@ T* dynamic_shared() {
 // -------------------------------------------------------------------------------------------------------
 
 #define threadIdx (::assay::executor::detail::lane().index)
-#define blockIdx (::assay::executor::detail::lane().block->index)
-#define blockDim (::assay::executor::detail::lane().block->dimensions)
-#define gridDim (::assay::executor::detail::lane().block->grid)
+#define blockIdx (::assay::executor::detail::block().index)
+#define blockDim (::assay::executor::detail::block().dimensions)
+#define gridDim (::assay::executor::detail::block().grid)
 inline constexpr int warpSize = 32;
 
 // ---- barriers and collectives

@@ -34,7 +34,7 @@ const char* name_of(WarpOp op) {
 std::string to_string(Place place) { return fmt::format("{}:{}", place.file, place.line); }
 std::string to_string(uint3 v) { return fmt::format("({},{},{})", v.x, v.y, v.z); }
 std::string after(const Lane& lane) {
-  return lane.last.file == nullptr ? std::string() : " after " + to_string(lane.last);
+  return lane.last_file == nullptr ? std::string() : " after " + to_string(lane.last());
 }
 
 namespace {
@@ -42,7 +42,7 @@ std::string describe(unsigned signature) {
   return fmt::format("{}{}", name_of(op_of(signature)), signature >> 8 == 8 ? " of 8 bytes" : "");
 }
 std::string describe(const Lane& lane, const Group& group) {
-  return fmt::format("{} at {} with mask {:#010x}", describe(group.signature), to_string(lane.last),
+  return fmt::format("{} at {} with mask {:#010x}", describe(group.signature), to_string(lane.last()),
                      group.mask);
 }
 }  // namespace
@@ -57,12 +57,12 @@ void Worker::fail_join(const Lane& lane, const Group& group, unsigned signature)
   if ((group.mask >> lane.position & 1u) == 0) {
     fail(FaultKind::mask_mismatch, lane,
          fmt::format("{} at {} with mask {:#010x}, which does not name the calling lane", describe(signature),
-                     to_string(lane.last), group.mask));
+                     to_string(lane.last()), group.mask));
   }
   const Lane& first = *group.waiting.tail;
   fail(FaultKind::mask_mismatch, lane,
        fmt::format("different operation: it reached {} at {} while lane {} waits in {}", describe(signature),
-                   to_string(lane.last), to_string(first.index), describe(first, group)));
+                   to_string(lane.last()), to_string(first.index), describe(first, group)));
 }
 
 /// `from` took no part in the collective that `lane` reads.
@@ -85,6 +85,40 @@ void Worker::fail_read(const Lane& lane, const Group& group, unsigned from) {
                    after(source)));
 }
 
+void Worker::fail_width(const Lane& lane, Shuffle shuffle, Place place) {
+  fail(FaultKind::mask_mismatch, lane,
+       fmt::format("{} at {} has width {}, which is not a power of two up to 32", name_of(shuffle.op),
+                   to_string(place), shuffle.width));
+}
+
+void Worker::fail_vote(const Lane& lane, const Group& group, unsigned gone) {
+  const Lane& absent = lanes_[lane.warp->number * warp_lanes + static_cast<unsigned>(std::countr_zero(gone))];
+  fail(FaultKind::exited_lane_read, lane,
+       fmt::format("{} names lane {}, which exited{}", describe(lane, group), to_string(absent.index),
+                   after(absent)));
+}
+
+void Worker::fail_barrier(const Lane& lane, BarrierOp op) {
+  fail(FaultKind::divergent_barrier, lane,
+       fmt::format("divergent barrier: it reached {} at {} while lane {} waits in {} at {}", name_of(op),
+                   to_string(lane.last()), to_string(barrier_.first->index), name_of(barrier_.op),
+                   to_string(barrier_.place)));
+}
+
+void Worker::fail_shared(const Lane& lane, const SharedVariable& variable, Place place) {
+  fail(FaultKind::bad_launch, lane,
+       fmt::format("shared memory '{}' at {}: {} bytes more, after {}, exceed the {} of a block",
+                   variable.name, to_string(place), variable.bytes, arena_.used(), SharedArena::limit));
+}
+
+/// Narrows damage to the interval between two barriers.
+void Worker::check_shared() {
+  if (const auto damage = arena_.damage()) {
+    leave(make_fault(FaultKind::out_of_bounds, nullptr,
+                     fmt::format("{}, found at the barrier at {}", *damage, to_string(barrier_.place))));
+  }
+}
+
 /// Every living lane waits. Follows one that waits for another, which waits for another, until the
 /// contradiction. Two lanes that wait for each other under different masks disagree on the mask; a longer
 /// circle is a deadlock.
@@ -105,7 +139,7 @@ std::exception_ptr Worker::diagnose_stuck() const {
     if (other.waits_in == nullptr) {
       return make_fault(FaultKind::divergent_barrier, lane,
                         fmt::format("divergent barrier: {}, which waits in {} at {}", wait,
-                                    name_of(barrier_.op), to_string(other.last)));
+                                    name_of(barrier_.op), to_string(other.last())));
     }
     const std::string there = describe(other, *other.waits_in);
     if (other.waits_in->mask >> lane->position & 1u) {

@@ -12,7 +12,7 @@
 
 namespace assay::executor::detail {
 
-struct Fiber {
+struct alignas(64) Fiber {
   using Context = boost::context::fiber;
   /// Where to continue; engaged while the fiber is suspended. Raw storage, because a fiber abandoned after a
   /// fault is overwritten, not destroyed: destroying would unwind kernel code, which may be what is broken.

@@ -36,6 +36,7 @@ class SharedArena {
     return allocate(variable);
   }
   std::size_t used() const { return used_; }
+  bool empty() const { return count_ == 0; }
 
   /// What was damaged, in words, when a red zone no longer holds its pattern. AddressSanitizer builds find
   /// the write itself instead.

@@ -9,6 +9,7 @@
 namespace assay::executor::detail {
 
 constinit thread_local LaneView* current = nullptr;
+constinit thread_local const BlockView* current_block = nullptr;
 constinit thread_local Worker* worker_of_thread = nullptr;
 
 namespace {
@@ -27,7 +28,7 @@ Worker& this_worker() {
 }
 
 Worker::Worker() : lanes_(max_lanes), fibers_(fiber_capacity, &Worker::fiber_main, this) {
-  for (Lane& lane : lanes_) lane.block = &block_;
+  current_block = &block_;
   catch_faults_on_this_thread();
 }
 
@@ -44,7 +45,6 @@ void Worker::shape_lanes(dim3 block) {
   for (unsigned i = 0; i < count_; ++i) {
     Lane& lane = lanes_[i];
     lane.index = {i % block.x, i / block.x % block.y, i / (block.x * block.y)};
-    lane.linear = i;
     lane.position = i % warp_lanes;
     lane.warp = &warps_[i / warp_lanes];
   }
@@ -157,7 +157,7 @@ void Worker::run_lanes() {
   do {
     Lane& lane = lanes_[order_[started_++]];
     lane.fiber = &fibers_.running();
-    lane.last = {nullptr, 0};
+    lane.last_file = nullptr;
     current = &lane;
     happens_after(&launch_begins_);
     std::exception_ptr thrown;

@@ -32,16 +32,24 @@ inline constexpr unsigned warp_lanes = 32;
 struct Group;
 struct Warp;
 
-struct Lane : LaneView {
-  unsigned linear = 0;    ///< within the block, x fastest
-  unsigned position = 0;  ///< within the warp
+/// One cache line: a switch touches the lane that waits and the one that goes on.
+struct alignas(64) Lane : LaneView {
+  unsigned last_line = 0;           ///< with last_file, the last barrier or collective it reached
+  const char* last_file = nullptr;  ///< nullptr before any
   Warp* warp = nullptr;
   Fiber* fiber = nullptr;  ///< where it runs or is suspended
   Lane* next = nullptr;    ///< in a chain or in the ready list
   Group* waits_in =
-      nullptr;             ///< while suspended in a warp collective; nullptr while suspended at the barrier
-  Place last{nullptr, 0};  ///< the last barrier or collective it reached
+      nullptr;            ///< while suspended in a warp collective; nullptr while suspended at the barrier
+  unsigned position = 0;  ///< within the warp
+
+  Place last() const { return {last_file, last_line}; }
+  void reached(Place place) {
+    last_file = place.file;
+    last_line = place.line;
+  }
 };
+static_assert(sizeof(Lane) == 64);
 
 /// Lanes waiting for the same thing, last come first.
 struct Chain {
@@ -110,7 +118,10 @@ class Worker {
   Group& join(Lane&, unsigned mask, unsigned signature, Place);
   /// Returns when every living lane of the mask has joined.
   void gather(Lane&, Group&);
-  [[noreturn]] void fail_read(const Lane&, const Group&, unsigned from);
+  // Faults, out of line so that the words stay small.
+  [[noreturn, gnu::cold]] void fail_read(const Lane&, const Group&, unsigned from);
+  [[noreturn, gnu::cold]] void fail_width(const Lane&, Shuffle, Place);
+  [[noreturn, gnu::cold]] void fail_shared(const Lane&, const SharedVariable&, Place);
   /// Ends the block with this fault; on any fiber of the block.
   [[noreturn]] void fail(FaultKind, const Lane&, const std::string& what);
   SharedArena& arena() { return arena_; }
@@ -132,7 +143,10 @@ class Worker {
   void release_barrier();
   void complete(const Lane& reporter, Group&);
   void complete_pending(Lane& ended);
-  [[noreturn]] void fail_join(const Lane&, const Group&, unsigned signature);
+  [[noreturn, gnu::cold]] void fail_join(const Lane&, const Group&, unsigned signature);
+  [[noreturn, gnu::cold]] void fail_vote(const Lane&, const Group&, unsigned gone);
+  [[noreturn, gnu::cold]] void fail_barrier(const Lane&, BarrierOp);
+  void check_shared();
   [[noreturn]] void leave(std::exception_ptr);
 
   std::exception_ptr make_fault(FaultKind, const Lane* lane, const std::string& what) const;
@@ -209,7 +223,7 @@ inline Group& Worker::join(Lane& lane, unsigned mask, unsigned signature, Place 
   while (group != nullptr && group->mask != mask) [[unlikely]] group = group->next;
   if (group == nullptr) [[unlikely]]
     group = &add_group(warp, mask);
-  lane.last = place;
+  lane.reached(place);
   const unsigned bit = 1u << lane.position;
   if ((mask & bit) == 0 || (group->arrived != 0 && group->signature != signature)) [[unlikely]] {
     fail_join(lane, *group, signature);
