@@ -1,4 +1,12 @@
 // The golden record: approved bits with provenance, in HDF5. Equal content is equal bytes.
+//
+// The file, readable with h5py:
+//   bytes 0..511    user block: "assay golden record 1", the SHA-256 and the length of all that follows,
+//   NUL-padded /               attributes record, family /provenance     one attribute a key /entries/000000
+//   attributes token, input_digest, output_digest; groups inputs and outputs, each with its datasets in
+//                   creation order: uint8 | uint16 | uint32, attribute format, one fletcher32 chunk
+// The library checks its own checksums, but not of every byte; the user block's digest is verified before the
+// library sees the file, so a changed byte anywhere is an error and never a misread.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +22,8 @@
 
 namespace assay::goldens {
 
-/// One array of codes. 8-, 16- and 32-bit codes are stored as unsigned integers with the format as an attribute.
+/// One array of codes. 8-, 16- and 32-bit codes are stored as unsigned integers with the format as an
+/// attribute.
 struct CodeArray {
   std::string name;
   formats::Format format{};
@@ -24,27 +33,44 @@ struct CodeArray {
 
 /// Everything that was approved for one case.
 struct Entry {
-  std::string token;               ///< the case, reproducible from this alone
-  std::vector<CodeArray> inputs;   ///< empty when the token's generator makes them; then input_digest pins them
+  std::string token;  ///< the case, reproducible from this alone
+  std::vector<CodeArray>
+      inputs;  ///< empty when the token's generator makes them; then input_digest pins them
   std::vector<CodeArray> outputs;
-  std::string input_digest;        ///< SHA-256 of all input codes
-  std::string output_digest;       ///< SHA-256 of all output names, formats, shapes and codes
+  std::string input_digest;   ///< digest() of the inputs, kept here or generated
+  std::string output_digest;  ///< digest() of the outputs
 };
 
 struct Record {
   std::string family;
-  std::map<std::string, std::string> provenance;  ///< oracle, contracts, generator, source revision; nothing of time or place
+  std::map<std::string, std::string>
+      provenance;  ///< oracle, contracts, generator, source revision; nothing of time or place
   std::vector<Entry> entries;
 };
 
 /// SHA-256, lower-case hex.
 std::string sha256(std::span<const std::byte>);
+
+/// SHA-256 over names, formats, shapes and codes. Hashed for each array, integers as 64-bit little-endian:
+/// the length of the name and the name, the length of the format's name and the name, the rank and the
+/// dimensions, the number of bytes and the bytes. Lengths come first, so no two lists of arrays give one
+/// text.
 std::string digest(const std::vector<CodeArray>&);
 
-/// Writes atomically (temporary file beside it, then rename). No timestamps, fixed library version bounds, fletcher32.
+/// The file's bytes: no time, place, address or library default in them. The record must be consistent
+/// (programmer error otherwise): digests that match, sizes that match shapes, names without '/' that are
+/// unique in their list, and texts without NUL of at most 60,000 bytes.
+std::vector<std::byte> to_bytes(const Record&);
+
+/// The inverse. Throws BadInput with the reason: not a golden record, another version, truncated, changed, or
+/// a structure that is not that of a record.
+Record from_bytes(std::span<const std::byte>);
+
+/// to_bytes into a temporary file beside it, flushed to disk, then renamed: whatever happens, the path holds
+/// the old content or the new. Throws BadInput naming file and reason when the disk refuses.
 void write(const std::filesystem::path&, const Record&);
 
-/// Throws BadInput naming file and reason: not HDF5, wrong record version, checksum or digest mismatch.
+/// Throws BadInput naming file and reason, as from_bytes or because the file cannot be opened.
 Record read(const std::filesystem::path&);
 
 }  // namespace assay::goldens
