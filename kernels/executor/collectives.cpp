@@ -85,47 +85,63 @@ bool same(Place a, Place b) {
 // ---- the words
 // ---------------------------------------------------------------------------------------------------
 
-unsigned barrier(BarrierOp op, bool predicate, Place place) {
+Fiber* begin_barrier(BarrierOp op, bool predicate, Place place) {
   const auto [worker, lane] = here();
-  return worker.barrier(lane, op, predicate, place);
+  return worker.begin_barrier(lane, op, predicate, place);
 }
 
-void sync_warp(unsigned mask, Place place) {
+unsigned end_barrier(Arrival* arrival) { return worker_of_thread->end_barrier(arrival); }
+
+Fiber* begin_sync_warp(unsigned mask, Place place) {
   const auto [worker, lane] = here();
-  worker.sync_warp(lane, mask, place);
+  Group& group = worker.join(lane, mask, signature_of(WarpOp::sync, 4), place);
+  happens_before(worker.edge(lane));
+  return worker.gather(lane, group);
 }
 
-std::uint64_t shuffle(Shuffle what, unsigned mask, std::uint64_t value, unsigned operand, Place place) {
+Fiber* begin_shuffle(Shuffle what, unsigned mask, std::uint64_t value, Place place) {
   const auto [worker, lane] = here();
   const unsigned width = what.width;
   if (width - 1u >= warp_lanes || (width & (width - 1u)) != 0) [[unlikely]]
     worker.fail_width(lane, what, place);
   Group& group = worker.join(lane, mask, signature_of(what.op, what.bytes), place);
-  const unsigned parity = group.parity;
-  group.values[parity][lane.position] = value;
-  worker.gather(lane, group);
-  const unsigned from = source_lane(what, lane.position, operand);
-  if ((group.members[parity] >> from & 1u) == 0) [[unlikely]]
-    worker.fail_read(lane, group, from);
-  return group.values[parity][from];
+  group.values[lane.parity][lane.position] = value;
+  return worker.gather(lane, group);
 }
 
-unsigned vote(WarpOp op, unsigned mask, bool predicate, Place place) {
+Fiber* begin_vote(WarpOp op, unsigned mask, bool predicate, Place place) {
   const auto [worker, lane] = here();
   Group& group = worker.join(lane, mask, signature_of(op, 4), place);
-  const unsigned parity = group.parity;
   group.predicates |= static_cast<unsigned>(predicate) << lane.position;
-  worker.gather(lane, group);
-  return group.result[parity];
+  return worker.gather(lane, group);
 }
 
-unsigned reduce(WarpOp op, unsigned mask, unsigned value, Place place) {
+Fiber* begin_reduce(WarpOp op, unsigned mask, unsigned value, Place place) {
   const auto [worker, lane] = here();
   Group& group = worker.join(lane, mask, signature_of(op, 4), place);
-  const unsigned parity = group.parity;
-  group.values[parity][lane.position] = value;
-  worker.gather(lane, group);
-  return group.result[parity];
+  group.values[lane.parity][lane.position] = value;
+  return worker.gather(lane, group);
+}
+
+std::uint64_t end_shuffle(Arrival* arrival, Shuffle what, unsigned operand) {
+  Worker& worker = *worker_of_thread;
+  const Lane& lane = worker.arrived(arrival);
+  const Group& group = *lane.joined;
+  const unsigned from = source_lane(what, lane.position, operand);
+  if ((group.members[lane.parity] >> from & 1u) == 0) [[unlikely]]
+    worker.fail_read(lane, group, from);
+  return group.values[lane.parity][from];
+}
+
+void end_sync_warp(Arrival* arrival) {
+  Worker& worker = *worker_of_thread;
+  happens_after(worker.edge(worker.arrived(arrival)));
+}
+
+/// Not told apart by the group's operation: a lane that went on may have begun the next collective on it.
+unsigned end_collective(Arrival* arrival) {
+  const Lane& lane = worker_of_thread->arrived(arrival);
+  return lane.joined->result[lane.parity];
 }
 
 std::byte* shared_address(SharedVariable& variable, Place place) {
@@ -149,7 +165,7 @@ void fence() {
 // ---- coming together
 // ------------------------------------------------------------------------------------------------
 
-unsigned Worker::barrier(Lane& lane, BarrierOp op, bool predicate, Place place) {
+Fiber* Worker::begin_barrier(Lane& lane, BarrierOp op, bool predicate, Place place) {
   Barrier& b = barrier_;
   lane.reached(place);
   if (b.arrived == 0) {
@@ -162,18 +178,21 @@ unsigned Worker::barrier(Lane& lane, BarrierOp op, bool predicate, Place place) 
   }
   b.predicates += predicate;
   ++b.arrived;
-  const unsigned parity = b.parity;
-  void* edge = &barrier_edges_[parity][ordinal_ % 32];
-  happens_before(edge);
+  lane.joined = nullptr;
+  lane.parity = static_cast<std::uint16_t>(b.parity);
+  happens_before(edge(lane));
   if (b.arrived == living_) {
     release_barrier();
-  } else {
-    b.waiting.push(lane);
-    lane.waits_in = nullptr;
-    suspend(lane);
+    return nullptr;
   }
-  happens_after(edge);
-  return b.result[parity];
+  b.waiting.push(lane);
+  return suspend();
+}
+
+unsigned Worker::end_barrier(Arrival* arrival) {
+  const Lane& lane = arrived(arrival);
+  happens_after(edge(lane));
+  return barrier_.result[lane.parity];
 }
 
 void Worker::release_barrier() {
@@ -183,14 +202,6 @@ void Worker::release_barrier() {
   barrier_.arrived = 0;
   ++counts_.barriers;
   make_ready(barrier_.waiting);
-}
-
-void Worker::sync_warp(Lane& lane, unsigned mask, Place place) {
-  Group& group = join(lane, mask, signature_of(WarpOp::sync, 4), place);
-  void* edge = &group.values[group.parity][ordinal_ % warp_lanes];
-  happens_before(edge);
-  gather(lane, group);
-  happens_after(edge);
 }
 
 /// Every living lane of the mask has joined: computes what the collective yields and lets the waiting lanes

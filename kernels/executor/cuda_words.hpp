@@ -23,6 +23,7 @@
 
 #include "kernels/executor/cuda_intrinsics.hpp"
 #include "kernels/executor/cuda_vectors.hpp"
+#include "kernels/executor/fiber.hpp"
 
 // ---- qualifiers
 // --------------------------------------------------------------------------------------------------
@@ -41,14 +42,6 @@
 
 // ---- what the words stand on
 // ---------------------------------------------------------------------------------------
-
-#if defined(__SANITIZE_THREAD__)
-#define ASSAY_EXECUTOR_TSAN 1
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define ASSAY_EXECUTOR_TSAN 1
-#endif
-#endif
 
 namespace assay::executor {
 
@@ -87,9 +80,6 @@ inline const BlockView& block() { return *current_block; }
 #endif
 
 enum class BarrierOp : std::uint8_t { sync, sync_count, sync_and, sync_or };
-/// Waits for every living lane of the block. Returns the number of lanes whose predicate is not 0.
-unsigned barrier(BarrierOp, bool predicate, Place);
-
 enum class WarpOp : std::uint8_t {
   sync,
   shuffle,
@@ -105,21 +95,57 @@ enum class WarpOp : std::uint8_t {
   min_s32,
   max_s32
 };
-void sync_warp(unsigned mask, Place);
-
 /// What a shuffle does, packed so that all arguments travel in registers.
 struct Shuffle {
   WarpOp op;
   std::uint8_t bytes;   ///< 4 or 8; part of the operation
   std::uint16_t width;  ///< as given, checked by the executor
 };
+
+// A collective has two halves. The first enters it and returns the fiber to continue in, or nullptr when this
+// lane was the last to arrive. The second runs when all have arrived, and yields the result.
+Fiber* begin_barrier(BarrierOp, bool predicate, Place);
+Fiber* begin_sync_warp(unsigned mask, Place);
+Fiber* begin_shuffle(Shuffle, unsigned mask, std::uint64_t value, Place);
+Fiber* begin_vote(WarpOp, unsigned mask, bool predicate, Place);
+Fiber* begin_reduce(WarpOp, unsigned mask, unsigned value, Place);
+unsigned end_barrier(Arrival*);
+void end_sync_warp(Arrival*);
+unsigned end_collective(Arrival*);
 /// `operand` is the source lane, the delta or the lane mask.
-std::uint64_t shuffle(Shuffle, unsigned mask, std::uint64_t value, unsigned operand, Place);
-unsigned vote(WarpOp, unsigned mask, bool predicate, Place);
-unsigned reduce(WarpOp, unsigned mask, unsigned value, Place);
+std::uint64_t end_shuffle(Arrival*, Shuffle, unsigned operand);
+
+template <class End>
+[[gnu::always_inline]] inline auto meet(Fiber* to, End end) {
+  if (to == nullptr) return end(nullptr);
+  Arrival arrival;
+  resume(*to, arrival);
+  return end(&arrival);
+}
+
+/// Waits for every living lane of the block. Returns the number of lanes whose predicate holds.
+[[gnu::always_inline]] inline unsigned barrier(BarrierOp op, bool predicate, Place place) {
+  return meet(begin_barrier(op, predicate, place), [](Arrival* a) { return end_barrier(a); });
+}
+[[gnu::always_inline]] inline void sync_warp(unsigned mask, Place place) {
+  meet(begin_sync_warp(mask, place), [](Arrival* a) { end_sync_warp(a); });
+}
+[[gnu::always_inline]] inline std::uint64_t shuffle(Shuffle what, unsigned mask, std::uint64_t value,
+                                                    unsigned operand, Place place) {
+  return meet(begin_shuffle(what, mask, value, place),
+              [=](Arrival* a) { return end_shuffle(a, what, operand); });
+}
+/// Bit i is set when lane i's predicate holds.
+[[gnu::always_inline]] inline unsigned vote(WarpOp op, unsigned mask, bool predicate, Place place) {
+  return meet(begin_vote(op, mask, predicate, place), [](Arrival* a) { return end_collective(a); });
+}
+[[gnu::always_inline]] inline unsigned reduce(WarpOp op, unsigned mask, unsigned value, Place place) {
+  return meet(begin_reduce(op, mask, value, place), [](Arrival* a) { return end_collective(a); });
+}
 
 template <class T>
-T shuffle_value(WarpOp op, unsigned mask, T value, unsigned operand, int width, Place place) {
+[[gnu::always_inline]] inline T shuffle_value(WarpOp op, unsigned mask, T value, unsigned operand, int width,
+                                              Place place) {
   static_assert(std::is_trivially_copyable_v<T> && (sizeof(T) == 4 || sizeof(T) == 8),
                 "a shuffle moves 4 or 8 bytes, as on the GPU");
   std::uint64_t bits = 0;
@@ -177,73 +203,81 @@ inline constexpr int warpSize = 32;
 // ---- barriers and collectives
 // ----------------------------------------------------------------------------------------
 
-inline void __syncthreads(assay::executor::Place place = assay::executor::Place::here()) {
+[[gnu::always_inline]] inline void __syncthreads(
+    assay::executor::Place place = assay::executor::Place::here()) {
   assay::executor::detail::barrier(assay::executor::detail::BarrierOp::sync, false, place);
 }
-inline int __syncthreads_count(int predicate, assay::executor::Place place = assay::executor::Place::here()) {
+[[gnu::always_inline]] inline int __syncthreads_count(
+    int predicate, assay::executor::Place place = assay::executor::Place::here()) {
   using assay::executor::detail::BarrierOp;
   return static_cast<int>(assay::executor::detail::barrier(BarrierOp::sync_count, predicate != 0, place));
 }
-inline int __syncthreads_or(int predicate, assay::executor::Place place = assay::executor::Place::here()) {
+[[gnu::always_inline]] inline int __syncthreads_or(
+    int predicate, assay::executor::Place place = assay::executor::Place::here()) {
   using assay::executor::detail::BarrierOp;
   return assay::executor::detail::barrier(BarrierOp::sync_or, predicate != 0, place) != 0;
 }
-inline int __syncthreads_and(int predicate, assay::executor::Place place = assay::executor::Place::here()) {
+[[gnu::always_inline]] inline int __syncthreads_and(
+    int predicate, assay::executor::Place place = assay::executor::Place::here()) {
   using assay::executor::detail::BarrierOp;
   return assay::executor::detail::barrier(BarrierOp::sync_and, predicate == 0, place) == 0;
 }
 
-inline void __syncwarp(unsigned mask = 0xFFFFFFFFu,
-                       assay::executor::Place place = assay::executor::Place::here()) {
+[[gnu::always_inline]] inline void __syncwarp(unsigned mask = 0xFFFFFFFFu,
+                                              assay::executor::Place place = assay::executor::Place::here()) {
   assay::executor::detail::sync_warp(mask, place);
 }
 
 template <class T>
-T __shfl_sync(unsigned mask, T value, int lane, int width = warpSize,
-              assay::executor::Place place = assay::executor::Place::here()) {
+[[gnu::always_inline]] inline T __shfl_sync(unsigned mask, T value, int lane, int width = warpSize,
+                                            assay::executor::Place place = assay::executor::Place::here()) {
   using assay::executor::detail::WarpOp;
   return assay::executor::detail::shuffle_value(WarpOp::shuffle, mask, value, static_cast<unsigned>(lane),
                                                 width, place);
 }
 template <class T>
-T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
-                 assay::executor::Place place = assay::executor::Place::here()) {
+[[gnu::always_inline]] inline T __shfl_up_sync(
+    unsigned mask, T value, unsigned delta, int width = warpSize,
+    assay::executor::Place place = assay::executor::Place::here()) {
   using assay::executor::detail::WarpOp;
   return assay::executor::detail::shuffle_value(WarpOp::shuffle_up, mask, value, delta, width, place);
 }
 template <class T>
-T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = warpSize,
-                   assay::executor::Place place = assay::executor::Place::here()) {
+[[gnu::always_inline]] inline T __shfl_down_sync(
+    unsigned mask, T value, unsigned delta, int width = warpSize,
+    assay::executor::Place place = assay::executor::Place::here()) {
   using assay::executor::detail::WarpOp;
   return assay::executor::detail::shuffle_value(WarpOp::shuffle_down, mask, value, delta, width, place);
 }
 template <class T>
-T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = warpSize,
-                  assay::executor::Place place = assay::executor::Place::here()) {
+[[gnu::always_inline]] inline T __shfl_xor_sync(
+    unsigned mask, T value, int lane_mask, int width = warpSize,
+    assay::executor::Place place = assay::executor::Place::here()) {
   using assay::executor::detail::WarpOp;
   return assay::executor::detail::shuffle_value(WarpOp::shuffle_xor, mask, value,
                                                 static_cast<unsigned>(lane_mask), width, place);
 }
 
-inline unsigned __ballot_sync(unsigned mask, int predicate,
-                              assay::executor::Place place = assay::executor::Place::here()) {
+[[gnu::always_inline]] inline unsigned __ballot_sync(
+    unsigned mask, int predicate, assay::executor::Place place = assay::executor::Place::here()) {
   return assay::executor::detail::vote(assay::executor::detail::WarpOp::ballot, mask, predicate != 0, place);
 }
-inline int __any_sync(unsigned mask, int predicate,
-                      assay::executor::Place place = assay::executor::Place::here()) {
+[[gnu::always_inline]] inline int __any_sync(unsigned mask, int predicate,
+                                             assay::executor::Place place = assay::executor::Place::here()) {
   return assay::executor::detail::vote(assay::executor::detail::WarpOp::any, mask, predicate != 0, place) !=
          0;
 }
-inline int __all_sync(unsigned mask, int predicate,
-                      assay::executor::Place place = assay::executor::Place::here()) {
+[[gnu::always_inline]] inline int __all_sync(unsigned mask, int predicate,
+                                             assay::executor::Place place = assay::executor::Place::here()) {
   return assay::executor::detail::vote(assay::executor::detail::WarpOp::all, mask, predicate == 0, place) ==
          0;
 }
 
-#define ASSAY_WARP_REDUCTION(word, T, op)                                                                \
-  inline T word(unsigned mask, T value, assay::executor::Place place = assay::executor::Place::here()) { \
-    return static_cast<T>(assay::executor::detail::reduce(assay::executor::detail::WarpOp::op, mask,     \
-                                                          static_cast<unsigned>(value), place));         \
+#define ASSAY_WARP_REDUCTION(word, T, op)                                                               \
+  [[gnu::always_inline]] inline T word(unsigned mask, T value,                                          \
+                                       assay::executor::Place place = assay::executor::Place::here()) { \
+    return static_cast<T>(assay::executor::detail::reduce(assay::executor::detail::WarpOp::op, mask,    \
+                                                          static_cast<unsigned>(value), place));        \
   }
 ASSAY_WARP_REDUCTION(__reduce_add_sync, unsigned, add_u32)
 ASSAY_WARP_REDUCTION(__reduce_add_sync, int, add_u32)  // the same bits in two's complement

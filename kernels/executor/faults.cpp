@@ -126,23 +126,23 @@ std::exception_ptr Worker::diagnose_stuck() const {
   const Lane* lane = nullptr;
   for (unsigned i = 0; i < count_ && lane == nullptr; ++i) {
     const bool exited = lanes_[i].warp->exited >> lanes_[i].position & 1u;
-    if (!exited && lanes_[i].waits_in != nullptr) lane = &lanes_[i];
+    if (!exited && lanes_[i].joined != nullptr) lane = &lanes_[i];
   }
   assert(lane != nullptr && "lanes that all wait at the barrier are let go");
   for (unsigned steps = 0;; ++steps) {
-    const Group& group = *lane->waits_in;
+    const Group& group = *lane->joined;
     const unsigned missing = group.mask & ~(group.arrived | lane->warp->exited);
     const Lane& other =
         lanes_[lane->warp->number * warp_lanes + static_cast<unsigned>(std::countr_zero(missing))];
     const std::string wait =
         fmt::format("it waits in {} for lane {}", describe(*lane, group), to_string(other.index));
-    if (other.waits_in == nullptr) {
+    if (other.joined == nullptr) {
       return make_fault(FaultKind::divergent_barrier, lane,
                         fmt::format("divergent barrier: {}, which waits in {} at {}", wait,
                                     name_of(barrier_.op), to_string(other.last())));
     }
-    const std::string there = describe(other, *other.waits_in);
-    if (other.waits_in->mask >> lane->position & 1u) {
+    const std::string there = describe(other, *other.joined);
+    if (other.joined->mask >> lane->position & 1u) {
       return make_fault(FaultKind::mask_mismatch, lane,
                         fmt::format("different masks: {}, which waits in {}", wait, there));
     }

@@ -29,10 +29,37 @@ std::byte* map_stack(std::size_t bytes) {
 
 Fibers::Fibers(std::size_t capacity, void (*entry)(void*), void* argument)
     : capacity_(capacity), entry_(entry), argument_(argument), fibers_(std::make_unique<Fiber[]>(capacity)) {
+  main_.owner = this;
 #if defined(ASSAY_EXECUTOR_TSAN)
   main_.tsan_thread = __tsan_get_current_fiber();
 #endif
 }
+
+void Fibers::finish_switch([[maybe_unused]] void* fake_stack) {
+#if defined(ASSAY_EXECUTOR_ASAN)
+  const void* bottom = nullptr;
+  std::size_t size = 0;
+  __sanitizer_finish_switch_fiber(fake_stack, &bottom, &size);
+  if (previous_ == &main_) {  // the only fiber whose stack is not ours
+    main_.stack = static_cast<std::byte*>(const_cast<void*>(bottom));
+    main_.stack_bytes = size;
+  }
+#endif
+}
+
+#if defined(ASSAY_EXECUTOR_ASAN) || defined(ASSAY_EXECUTOR_TSAN)
+void resume(Fiber& to, Arrival& arrival) {
+  Fibers& fibers = *to.owner;
+  [[maybe_unused]] Fiber& self = *fibers.previous_;  // leave_for() has been called
+#if defined(ASSAY_EXECUTOR_ASAN)
+  __sanitizer_start_switch_fiber(&self.fake_stack, to.stack, to.stack_bytes);
+#else
+  __tsan_switch_to_fiber(to.tsan_thread, __tsan_switch_to_fiber_no_sync);
+#endif
+  new (arrival.from) Fiber::Context(std::move(to.handle()).resume());
+  fibers.finish_switch(self.fake_stack);
+}
+#endif
 
 Fibers::~Fibers() {
   abandon_all();
@@ -56,7 +83,10 @@ void Fibers::create(Fiber& fiber, std::size_t i) {
   whole.size = stack_bytes - shift;
   new (fiber.context) Fiber::Context(std::allocator_arg, boost::context::preallocated(top, whole.size, whole),
                                      KeepStack{}, [this](Fiber::Context&& from) -> Fiber::Context {
-                                       arrived(std::move(from));
+                                       Arrival arrival;
+                                       new (arrival.from) Fiber::Context(std::move(from));
+                                       finish_switch(nullptr);
+                                       arrived(arrival);
                                        entry_(argument_);
                                        assert(false && "a fiber's entry returned");
                                        return {};
@@ -64,6 +94,7 @@ void Fibers::create(Fiber& fiber, std::size_t i) {
 #if defined(ASSAY_EXECUTOR_TSAN)
   fiber.tsan_thread = __tsan_create_fiber(0);
 #endif
+  fiber.owner = this;
   fiber.created = true;
 }
 

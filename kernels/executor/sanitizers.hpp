@@ -3,15 +3,19 @@
 
 #include <cstddef>
 
+// The executor itself is compiled without ThreadSanitizer (its bookkeeping is shared by all lanes on
+// purpose), so there ASSAY_EXECUTOR_TSAN comes from the build; kernels are compiled with it.
 #if defined(__SANITIZE_ADDRESS__)
 #define ASSAY_EXECUTOR_ASAN 1
+#elif defined(__SANITIZE_THREAD__) && !defined(ASSAY_EXECUTOR_TSAN)
+#define ASSAY_EXECUTOR_TSAN 1
 #elif defined(__has_feature)
 #if __has_feature(address_sanitizer)
 #define ASSAY_EXECUTOR_ASAN 1
+#elif __has_feature(thread_sanitizer) && !defined(ASSAY_EXECUTOR_TSAN)
+#define ASSAY_EXECUTOR_TSAN 1
 #endif
 #endif
-// ASSAY_EXECUTOR_TSAN comes from the build: the executor itself is compiled without ThreadSanitizer (its
-// bookkeeping is shared by all lanes on purpose), so the compiler does not announce it here.
 
 #if defined(ASSAY_EXECUTOR_ASAN)
 #include <sanitizer/asan_interface.h>

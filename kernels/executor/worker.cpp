@@ -45,7 +45,7 @@ void Worker::shape_lanes(dim3 block) {
   for (unsigned i = 0; i < count_; ++i) {
     Lane& lane = lanes_[i];
     lane.index = {i % block.x, i / block.x % block.y, i / (block.x * block.y)};
-    lane.position = i % warp_lanes;
+    lane.position = static_cast<std::uint16_t>(i % warp_lanes);
     lane.warp = &warps_[i / warp_lanes];
   }
   for (unsigned w = 0; w * warp_lanes < count_; ++w) {
@@ -157,6 +157,7 @@ void Worker::run_lanes() {
   do {
     Lane& lane = lanes_[order_[started_++]];
     lane.fiber = &fibers_.running();
+    lane.fiber->lane = &lane;
     lane.last_file = nullptr;
     current = &lane;
     happens_after(&launch_begins_);

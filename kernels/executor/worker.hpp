@@ -37,11 +37,11 @@ struct alignas(64) Lane : LaneView {
   unsigned last_line = 0;           ///< with last_file, the last barrier or collective it reached
   const char* last_file = nullptr;  ///< nullptr before any
   Warp* warp = nullptr;
-  Fiber* fiber = nullptr;  ///< where it runs or is suspended
-  Lane* next = nullptr;    ///< in a chain or in the ready list
-  Group* waits_in =
-      nullptr;            ///< while suspended in a warp collective; nullptr while suspended at the barrier
-  unsigned position = 0;  ///< within the warp
+  Fiber* fiber = nullptr;      ///< where it runs or is suspended
+  Lane* next = nullptr;        ///< in a chain or in the ready list
+  Group* joined = nullptr;     ///< the group it joined last; nullptr when the barrier came after
+  std::uint16_t position = 0;  ///< within the warp
+  std::uint16_t parity = 0;    ///< buffer of the barrier or group it joined last
 
   Place last() const { return {last_file, last_line}; }
   void reached(Place place) {
@@ -111,13 +111,16 @@ class Worker {
   const Counts& counts() const { return counts_; }
 
   // What the words call, on a lane's fiber.
-  unsigned barrier(Lane&, BarrierOp, bool predicate, Place);
-  void sync_warp(Lane&, unsigned mask, Place);
-  /// Enters the lane into the collective on `mask`. Its value goes to values[parity], with the parity it
-  /// finds now.
+  Fiber* begin_barrier(Lane&, BarrierOp, bool predicate, Place);
+  unsigned end_barrier(Arrival*);
+  /// Enters the lane into the collective on `mask`; its value then goes to values[lane.parity].
   Group& join(Lane&, unsigned mask, unsigned signature, Place);
-  /// Returns when every living lane of the mask has joined.
-  void gather(Lane&, Group&);
+  /// The fiber to continue in until every living lane of the mask has joined, or nullptr when this lane was
+  /// the last.
+  Fiber* gather(Lane&, Group&);
+  /// The lane that goes on now. `arrival` is nullptr when it never waited.
+  Lane& arrived(Arrival*);
+  void* edge(const Lane&);
   // Faults, out of line so that the words stay small.
   [[noreturn, gnu::cold]] void fail_read(const Lane&, const Group&, unsigned from);
   [[noreturn, gnu::cold]] void fail_width(const Lane&, Shuffle, Place);
@@ -136,7 +139,7 @@ class Worker {
 
   void run_lanes();
   void end_lane(Lane&);
-  void suspend(Lane&);
+  Fiber* suspend();
   Fiber& next_fiber();
   Fiber& idle_fiber();
   void make_ready(Chain&);
@@ -212,9 +215,24 @@ inline Fiber& Worker::next_fiber() {
   return fibers_.main();  // the block has ended, or is stuck: run_block tells which
 }
 
-inline void Worker::suspend(Lane& lane) {
-  fibers_.switch_to(next_fiber());
+inline Fiber* Worker::suspend() {
+  Fiber& to = next_fiber();
+  fibers_.leave_for(to);
+  return &to;
+}
+
+inline Lane& Worker::arrived(Arrival* arrival) {
+  if (arrival != nullptr) [[likely]]
+    fibers_.arrived(*arrival);
+  Lane& lane = *fibers_.running().lane;
   current = &lane;
+  return lane;
+}
+
+/// The address that stands for what the lane joined last, under ThreadSanitizer.
+inline void* Worker::edge(const Lane& lane) {
+  if (lane.joined != nullptr) return &lane.joined->values[lane.parity][ordinal_ % warp_lanes];
+  return &barrier_edges_[lane.parity][ordinal_ % 32];
 }
 
 inline Group& Worker::join(Lane& lane, unsigned mask, unsigned signature, Place place) {
@@ -234,17 +252,18 @@ inline Group& Worker::join(Lane& lane, unsigned mask, unsigned signature, Place 
     ++warp.pending;
   }
   group->arrived |= bit;
+  lane.joined = group;
+  lane.parity = static_cast<std::uint16_t>(group->parity);
   return *group;
 }
 
-inline void Worker::gather(Lane& lane, Group& group) {
+inline Fiber* Worker::gather(Lane& lane, Group& group) {
   if (((group.arrived | lane.warp->exited) & group.mask) == group.mask) {
     complete(lane, group);
-  } else {
-    group.waiting.push(lane);
-    lane.waits_in = &group;
-    suspend(lane);
+    return nullptr;
   }
+  group.waiting.push(lane);
+  return suspend();
 }
 
 }  // namespace assay::executor::detail
