@@ -14,8 +14,9 @@ enum class ScaleRule : std::uint8_t { rceil, floor, ceil, even };
 enum class SpecialBlocks : std::uint8_t { poison, te_staged, te_register };
 enum class Padding : std::uint8_t { untouched, zero };
 
-/// Pointers are device pointers. x [rows, cols] and data [rows, cols] are row-major and contiguous; cols % 32 == 0.
-/// scales is [scale_rows, scale_stride], scale_rows >= rows, scale_stride >= cols/32; the rest of it is padding.
+/// Pointers are device pointers. x [rows, cols] and data [rows, cols] are row-major and contiguous; cols % 32
+/// == 0. scales is [scale_rows, scale_stride], scale_rows >= rows, scale_stride >= cols/32; the rest of it is
+/// padding.
 struct Problem {
   const void* x = nullptr;
   std::uint8_t* data = nullptr;
@@ -36,8 +37,8 @@ struct Route {
   void (*run)(LaunchContext& context, const Problem&);
 };
 
-/// The routes built for that device: "register" (production) and "staged" (legacy), in that order. Empty for cuda in a
-/// build without the toolkit.
+/// The routes built for that device: "register" (production) and "staged" (legacy), in that order. Empty for
+/// cuda in a build without the toolkit.
 std::span<const Route> routes(DeviceKind);
 
 }  // namespace assay::kernels::mxfp8_cast

@@ -17,7 +17,7 @@ Support well_formed(const Problem& p) {
   if (p.cols % 32 != 0) return Support::no("cols % 32 != 0");
   if (p.scale_rows < p.rows) return Support::no("scale_rows < rows");
   if (p.scale_stride < p.cols / 32) return Support::no("scale_stride < cols / 32");
-  if (p.cols / 32 > (std::int64_t{1} << 31) / p.rows - 1) return Support::no("rows * cols / 32 >= 2^31");
+  if (p.cols / 32 > ((std::int64_t{1} << 31) - 1) / p.rows) return Support::no("rows * cols / 32 >= 2^31");
   const std::uintptr_t element_bytes = p.input == Input::fp32 ? 4 : 2;
   if (!aligned(p.x, element_bytes)) return Support::no("x not aligned to its element");
   return Support::yes();

@@ -1,0 +1,275 @@
+// Both routes on every device of this machine: against the oracle, against each other, and against their own
+// promises.
+#include "kernels/mxfp8_cast/cast.hpp"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "kernels/mxfp8_cast/cast_test_input.hpp"
+#include "oracles/mxfp8_cast/oracle.hpp"
+
+namespace assay::kernels::mxfp8_cast {
+namespace {
+
+namespace oracle = oracles::mxfp8_cast;
+using formats::Format;
+
+constexpr Input inputs[] = {Input::fp32, Input::fp16, Input::bf16};
+constexpr Element elements[] = {Element::e4m3, Element::e5m2};
+constexpr ScaleRule rules[] = {ScaleRule::rceil, ScaleRule::floor, ScaleRule::ceil, ScaleRule::even};
+constexpr SpecialBlocks specials[] = {SpecialBlocks::poison, SpecialBlocks::te_staged,
+                                      SpecialBlocks::te_register};
+constexpr Padding paddings[] = {Padding::untouched, Padding::zero};
+
+std::vector<Device*> devices() {
+  std::vector<Device*> present{device(DeviceKind::cpu)};
+  if (Device* cuda = device(DeviceKind::cuda)) present.push_back(cuda);
+  return present;
+}
+
+struct Shape {
+  std::int64_t rows, cols, scale_rows, scale_stride;
+};
+
+struct Outputs {
+  std::vector<std::byte> data, scales;
+  Witness witness;
+  bool operator==(const Outputs& other) const { return data == other.data && scales == other.scales; }
+};
+
+constexpr std::byte before{0xA5};  ///< what outputs hold before a run
+
+/// Runs a route between guard zones, with x and data aligned to exactly `alignment`.
+Outputs run(Device& on, const Route& route, Problem problem, const std::vector<std::byte>& x,
+            std::size_t alignment) {
+  Outputs out;
+  out.data.assign(static_cast<std::size_t>(problem.rows * problem.cols), before);
+  out.scales.assign(static_cast<std::size_t>(problem.scale_rows * problem.scale_stride), before);
+  const auto x_buffer = on.allocate("x", x.size(), alignment);
+  const auto data = on.allocate("data", out.data.size(), std::min<std::size_t>(alignment, 16));
+  const auto scales = on.allocate("scales", out.scales.size(), 1);
+  x_buffer->upload(x);
+  data->upload(out.data);
+  scales->upload(out.scales);
+  problem.x = x_buffer->data();
+  problem.data = static_cast<std::uint8_t*>(data->data());
+  problem.scales = static_cast<std::uint8_t*>(scales->data());
+  const Support support = route.supports(problem);
+  EXPECT_TRUE(support.supported) << route.info.name << ": " << support.reason;
+  LaunchContext context{on, out.witness};
+  route.run(context, problem);
+  on.synchronize();
+  std::vector<std::byte> x_after(x.size());
+  x_buffer->download(x_after);
+  EXPECT_EQ(x, x_after) << "the input was written";
+  data->download(out.data);
+  scales->download(out.scales);
+  for (const auto* buffer : {x_buffer.get(), data.get(), scales.get()}) EXPECT_FALSE(buffer->guard_damage());
+  return out;
+}
+
+Problem problem_of(const Shape& s, Input input, Element element) {
+  Problem p;
+  p.rows = s.rows;
+  p.cols = s.cols;
+  p.scale_rows = s.scale_rows;
+  p.scale_stride = s.scale_stride;
+  p.input = input;
+  p.element = element;
+  return p;
+}
+
+std::string describe(const Route& route, const Problem& p) {
+  return std::string(route.info.name) + " " + std::to_string(p.rows) + "x" + std::to_string(p.cols) +
+         " input " + std::to_string(static_cast<int>(p.input)) + " element " +
+         std::to_string(static_cast<int>(p.element)) + " rule " +
+         std::to_string(static_cast<int>(p.scale_rule)) + " specials " +
+         std::to_string(static_cast<int>(p.specials)) + " padding " +
+         std::to_string(static_cast<int>(p.padding));
+}
+
+/// The first stored element that the acceptance does not allow; every acceptance of a cast is exact.
+std::string first_difference(const arithmetic::Acceptance& expected, const std::vector<std::byte>& actual) {
+  EXPECT_TRUE(expected.exact());
+  EXPECT_EQ(expected.size(), actual.size());
+  std::vector<bool> untouched(actual.size());
+  for (const auto& range : expected.untouched) {
+    for (std::size_t i = range.begin; i < range.end; ++i) untouched[i] = true;
+  }
+  for (std::size_t i = 0; i < actual.size(); ++i) {
+    const auto code = static_cast<std::uint32_t>(actual[i]);
+    const auto want = static_cast<std::uint32_t>(untouched[i] ? before : expected.lo[i]);
+    const bool both_nan = !untouched[i] && expected.nan == arithmetic::NanRule::any &&
+                          formats::is_nan(expected.format, want) && formats::is_nan(expected.format, code);
+    if (code != want && !both_nan) {
+      return "element " + std::to_string(i) + ": " + std::to_string(code) + ", expected " +
+             std::to_string(want);
+    }
+  }
+  return {};
+}
+
+void expect_as_the_oracle_says(const Outputs& out, const Route& route, const Problem& p,
+                               const std::vector<std::byte>& x) {
+  constexpr Format input_formats[] = {Format::fp32, Format::fp16, Format::bf16};
+  const oracle::Contracts contracts{
+      p.element == Element::e4m3 ? Format::e4m3 : Format::e5m2, static_cast<oracle::ScaleRule>(p.scale_rule),
+      static_cast<oracle::SpecialBlocks>(p.specials), static_cast<oracle::Padding>(p.padding)};
+  const oracle::Shape shape{static_cast<std::size_t>(p.rows), static_cast<std::size_t>(p.cols),
+                            static_cast<std::size_t>(p.scale_rows), static_cast<std::size_t>(p.scale_stride)};
+  const auto accepted = oracle::accept(input_formats[static_cast<int>(p.input)], x, shape, contracts);
+  EXPECT_EQ(first_difference(accepted.scales, out.scales), "") << "scales of " << describe(route, p);
+  EXPECT_EQ(first_difference(accepted.data, out.data), "") << "data of " << describe(route, p);
+}
+
+/// Calls visit(problem, x) with every combination of formats and contracts over one shape.
+template <class Visit>
+void for_all_contracts(const Shape& shape, const Visit& visit) {
+  std::uint32_t first_block = 0;
+  for (const Input input : inputs) {
+    const auto x = make_input(input, shape.rows, shape.cols, first_block++);
+    for (const Element element : elements) {
+      Problem p = problem_of(shape, input, element);
+      for (const ScaleRule rule : rules) {
+        for (const SpecialBlocks special : specials) {
+          for (const Padding padding : paddings) {
+            p.scale_rule = rule;
+            p.specials = special;
+            p.padding = padding;
+            visit(p, x);
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST(Cast, BothRoutesGiveWhatTheOracleSaysUnderEveryContract) {
+  // Packed scales, padded ones, pad rows, a last thread block and a last tile that are not full.
+  const Shape shapes[] = {{1, 128, 1, 4}, {3, 256, 3, 11}, {67, 128, 128, 4}, {5, 384, 8, 16}};
+  for (Device* on : devices()) {
+    for (const Shape& shape : shapes) {
+      for_all_contracts(shape, [&](const Problem& p, const std::vector<std::byte>& x) {
+        std::vector<Outputs> by_route;
+        for (const Route& route : routes(on->kind())) {
+          by_route.push_back(run(*on, route, p, x, 16));
+          expect_as_the_oracle_says(by_route.back(), route, p, x);
+        }
+        EXPECT_TRUE(by_route[0] == by_route[1]) << describe(routes(on->kind())[0], p);
+      });
+      if (HasFailure()) return;
+    }
+  }
+}
+
+TEST(Cast, StagedTakesAnyWholeBlocksAndAnyAlignment) {
+  const Shape shapes[] = {{1, 32, 1, 1}, {65, 96, 70, 5}, {2, 160, 4, 8}};
+  for (Device* on : devices()) {
+    const Route& staged = routes(on->kind())[1];
+    for (const Shape& shape : shapes) {
+      for (const Input input : inputs) {
+        const auto x = make_input(input, shape.rows, shape.cols, 7);
+        for (std::size_t alignment = format_of(input).bytes(); alignment <= 32; alignment *= 2) {
+          Problem p = problem_of(shape, input, Element::e4m3);
+          p.padding = Padding::zero;
+          expect_as_the_oracle_says(run(*on, staged, p, x, alignment), staged, p, x);
+        }
+      }
+    }
+  }
+}
+
+TEST(Cast, RegisterUsesMoreAlignmentOnlyWhereThereIsMore) {
+  for (Device* on : devices()) {
+    const Route& route = routes(on->kind())[0];
+    for (const Input input : inputs) {
+      const Problem p = problem_of({9, 128, 9, 4}, input, Element::e5m2);
+      const auto x = make_input(input, p.rows, p.cols, 3);
+      EXPECT_TRUE(run(*on, route, p, x, 16) == run(*on, route, p, x, 32));
+      expect_as_the_oracle_says(run(*on, route, p, x, 256), route, p, x);
+    }
+  }
+}
+
+TEST(Cast, ResultsDoNotDependOnTheOrderOfLanesAndBlocks) {
+  Device& cpu = *device(DeviceKind::cpu);
+  const auto options = cpu.executor_options;
+  for (const Route& route : routes(DeviceKind::cpu)) {
+    Problem p = problem_of({70, 256, 72, 9}, Input::bf16, Element::e4m3);
+    p.padding = Padding::zero;
+    const auto x = make_input(p.input, p.rows, p.cols, 0);
+    cpu.executor_options = options;
+    const Outputs forward = run(cpu, route, p, x, 16);
+    cpu.executor_options.lanes = cpu.executor_options.blocks = executor::Order::reverse;
+    cpu.executor_options.shared_poison = 0x00;
+    EXPECT_TRUE(run(cpu, route, p, x, 16) == forward) << route.info.name;
+    cpu.executor_options.lanes = cpu.executor_options.blocks = executor::Order::seeded;
+    for (cpu.executor_options.seed = 1; cpu.executor_options.seed < 4; ++cpu.executor_options.seed) {
+      EXPECT_TRUE(run(cpu, route, p, x, 16) == forward) << route.info.name;
+    }
+  }
+  cpu.executor_options = options;
+}
+
+TEST(Cast, TheWitnessShowsExactlyThePromisedLaunches) {
+  for (Device* on : devices()) {
+    ASSERT_EQ(routes(on->kind()).size(), 2u);
+    for (const Route& route : routes(on->kind())) {
+      const Problem p = problem_of({130, 128, 130, 4}, Input::bf16, Element::e4m3);
+      const Outputs out = run(*on, route, p, make_input(p.input, p.rows, p.cols, 0), 16);
+      ASSERT_EQ(out.witness.launches.size(), route.info.launches.size());
+      for (std::size_t i = 0; i < route.info.launches.size(); ++i) {
+        EXPECT_EQ(out.witness.launches[i].kernel, route.info.launches[i]);
+      }
+    }
+    EXPECT_EQ(routes(on->kind())[0].info.name, "register");
+    EXPECT_EQ(routes(on->kind())[0].info.kind, RouteKind::production);
+    EXPECT_EQ(routes(on->kind())[1].info.name, "staged");
+    EXPECT_EQ(routes(on->kind())[1].info.kind, RouteKind::legacy);
+  }
+}
+
+TEST(Cast, SupportNamesTheRule) {
+  const Route& by_register = routes(DeviceKind::cpu)[0];
+  const Route& staged = routes(DeviceKind::cpu)[1];
+  alignas(64) static std::uint8_t memory[64];
+  const auto reason = [](const Route& route, const Problem& p) {
+    const Support support = route.supports(p);
+    EXPECT_EQ(support.supported, support.reason.empty());
+    return support.reason;
+  };
+  Problem good = problem_of({2, 128, 2, 4}, Input::bf16, Element::e4m3);
+  good.x = good.data = good.scales = memory;
+  EXPECT_EQ(reason(by_register, good), "");
+  EXPECT_EQ(reason(staged, good), "");
+
+  const auto both = [&](const char* expected, const auto& change) {
+    Problem p = good;
+    change(p);
+    EXPECT_EQ(reason(by_register, p), expected);
+    EXPECT_EQ(reason(staged, p), expected);
+  };
+  both("no elements", [](Problem& p) { p.rows = 0; });
+  both("no elements", [](Problem& p) { p.cols = 0; });
+  both("cols % 32 != 0", [](Problem& p) { p.cols = 144; });
+  both("scale_rows < rows", [](Problem& p) { p.scale_rows = 1; });
+  both("scale_stride < cols / 32", [](Problem& p) { p.scale_stride = 3; });
+  both("x not aligned to its element", [](Problem& p) { p.x = memory + 1; });
+  both("rows * cols / 32 >= 2^31", [](Problem& p) { p.rows = p.scale_rows = std::int64_t{1} << 29; });
+  both("", [](Problem& p) { p.rows = p.scale_rows = (std::int64_t{1} << 29) - 1; });
+
+  const auto only_staged = [&](const char* expected, const auto& change) {
+    Problem p = good;
+    change(p);
+    EXPECT_EQ(reason(by_register, p), expected);
+    EXPECT_EQ(reason(staged, p), "");
+  };
+  only_staged("cols % 128 != 0", [](Problem& p) { p.cols = 96; });
+  only_staged("x not 16-byte aligned", [](Problem& p) { p.x = memory + 8; });
+  only_staged("data not 16-byte aligned", [](Problem& p) { p.data = memory + 4; });
+}
+
+}  // namespace
+}  // namespace assay::kernels::mxfp8_cast
