@@ -104,9 +104,9 @@ bool wide_vectors() { return __builtin_cpu_supports("avx2") != 0; }
 #endif
 
 template <typename Order, bool Canonical>
-Scan choose(bool exact, bool has_best) {
+Scan choose(bool exact, bool has_best, [[maybe_unused]] Vectors vectors) {
 #if defined(__x86_64__)
-  if (wide_vectors()) {
+  if (vectors == Vectors::widest && wide_vectors()) {
     if (exact) return exact_avx2<Order, Canonical>;
     return has_best ? interval_avx2<Order, Canonical, true> : interval_avx2<Order, Canonical, false>;
   }
@@ -117,10 +117,10 @@ Scan choose(bool exact, bool has_best) {
 
 }  // namespace
 
-Scan scan_for(formats::Format format, arithmetic::NanRule rule, bool exact, bool has_best) {
+Scan scan_for(formats::Format format, arithmetic::NanRule rule, bool exact, bool has_best, Vectors vectors) {
   return with_order(format, [&]<typename Order>(Order) {
-    return rule == arithmetic::NanRule::canonical ? choose<Order, true>(exact, has_best)
-                                                  : choose<Order, false>(exact, has_best);
+    return rule == arithmetic::NanRule::canonical ? choose<Order, true>(exact, has_best, vectors)
+                                                  : choose<Order, false>(exact, has_best, vectors);
   });
 }
 

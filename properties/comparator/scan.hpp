@@ -31,7 +31,8 @@ struct Streams {
 
 /// Reads each element once and branches on none. Compiled for the baseline and for AVX2, chosen at run time;
 /// integer only, so both give the same flags.
+enum class Vectors : std::uint8_t { widest, baseline };
 using Scan = Flags (*)(const Streams&, std::size_t count, BoundUse worst);
-Scan scan_for(formats::Format, arithmetic::NanRule, bool exact, bool has_best);
+Scan scan_for(formats::Format, arithmetic::NanRule, bool exact, bool has_best, Vectors = Vectors::widest);
 
 }  // namespace assay::properties::detail
