@@ -167,7 +167,7 @@ Drawn drawn(Format format, std::size_t count, std::uint32_t seed, bool interval)
       if (!high.nan) hi = other;
       if (!high.nan && !naive::at_most(low, high)) std::swap(lo, hi);
     }
-    const std::uint32_t kind = next() % 64;
+    const std::uint32_t kind = next() % 16;
     d.lo.push_back(lo);
     d.hi.push_back(hi);
     d.out.push_back(kind == 0       ? next() & mask
@@ -393,7 +393,7 @@ TEST(Comparator, AgreesWithTheDefinitionOnRandomAcceptances) {
   };
   rc::detail::TestParams params;  // a fixed seed: a test that fails must fail again
   params.seed = 20240917;
-  params.maxSuccess = 300;
+  params.maxSuccess = 2000;
   rc::detail::TestMetadata metadata;
   metadata.id = metadata.description = "comparator";
   const auto result = rc::detail::checkTestable(holds, metadata, params);
