@@ -22,14 +22,16 @@ struct ElementRange {
 /// The acceptance of one output buffer, padding included. Codes are stored as the buffer stores them
 /// (little-endian, storage_bytes(format) each), so the comparator streams them beside the output.
 ///
-/// An element i is right iff  key(lo[i]) <= key(out[i]) <= key(hi[i])  for formats::ordered_key, where a lo[i] that
-/// is a NaN code (then hi[i] equals it) asks for a NaN under `nan`, and a NaN is inside no other interval.
-/// Elements in `untouched` must hold exactly what the buffer held before the launch, whatever lo and hi say.
+/// An element i is right iff  key(lo[i]) <= key(out[i]) <= key(hi[i])  for formats::ordered_key, where a
+/// lo[i] that is a NaN code (then hi[i] equals it) asks for a NaN under `nan`, and a NaN is inside no other
+/// interval. Elements in `untouched` must hold exactly what the buffer held before the launch, whatever lo
+/// and hi say.
 struct Acceptance {
   formats::Format format{};
   std::vector<std::byte> lo;
-  std::vector<std::byte> hi;    ///< empty: exact, hi is lo
-  std::vector<std::byte> best;  ///< the correctly rounded true value; empty: lo. Only for reporting bound use.
+  std::vector<std::byte> hi;  ///< empty: exact, hi is lo
+  std::vector<std::byte>
+      best;  ///< the correctly rounded true value; empty: lo. Only for reporting bound use.
   NanRule nan = NanRule::any;
   std::vector<ElementRange> untouched;  ///< ascending, disjoint
 

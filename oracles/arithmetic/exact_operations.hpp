@@ -1,0 +1,18 @@
+// Sums and products of decoded values, kept exact enough to be rounded once. What modelled arithmetic is made
+// of; the IEEE 754 rules for special values live here.
+#pragma once
+
+#include "oracles/formats/exact.hpp"
+
+namespace assay::arithmetic {
+
+/// a * b. Significands of at most 32 bits each, no sticky bits; the result has none either. NaN from NaN and
+/// from 0 * Inf.
+formats::Exact product(const formats::Exact& a, const formats::Exact& b);
+
+/// a + b, with 63 leading bits and a sticky bit for the rest. Significands of at most 64 bits, no sticky
+/// bits. NaN from NaN and from Inf - Inf; a sum that is exactly zero is +0 unless both operands are -0 (round
+/// to nearest).
+formats::Exact sum(const formats::Exact& a, const formats::Exact& b);
+
+}  // namespace assay::arithmetic
