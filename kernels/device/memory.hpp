@@ -4,11 +4,10 @@
 // alignment, because hardware faults on it and a host CPU does not.
 #pragma once
 
+#include <cstddef>
 #include <cstring>
-#include <string>
 
 #include "kernels/device/arch.hpp"
-#include "kernels/executor/executor.hpp"
 
 namespace assay::kernels::ASSAY_DEVICE_NAMESPACE {
 
@@ -31,13 +30,12 @@ struct CachePolicy {
 inline constexpr bool has_256_bit_loads = ASSAY_SM >= 100;
 
 #if !ASSAY_ON_GPU
+[[noreturn]] void fail_misaligned(const void* address, std::size_t alignment);
+
 /// Throws ExecutorError where a GPU would report a misaligned address.
 inline void require_aligned(const void* address, std::size_t alignment) {
-  if (reinterpret_cast<std::uintptr_t>(address) % alignment == 0) [[likely]]
-    return;
-  throw executor::ExecutorError(
-      executor::FaultKind::out_of_bounds,
-      "access of " + std::to_string(alignment) + " bytes at an address that is no multiple of it");
+  if (reinterpret_cast<std::uintptr_t>(address) % alignment != 0) [[unlikely]]
+    fail_misaligned(address, alignment);
 }
 #endif
 

@@ -47,6 +47,7 @@ enum class FaultKind : std::uint8_t {
   non_member_lane_read,  ///< a shuffle reads a lane outside its mask
   deadlock,              ///< no lane can run and not all have exited
   out_of_bounds,         ///< access beyond a guarded buffer or shared allocation
+  misaligned,            ///< access at an address that is not a multiple of its width
   bad_launch,            ///< block of more than 1024 lanes, zero grid, ...
 };
 
