@@ -82,8 +82,7 @@ bool same(Place a, Place b) {
 
 }  // namespace
 
-// ---- the words
-// ---------------------------------------------------------------------------------------------------
+// ---- the words ---------------------------------------------------------------------------------
 
 Fiber* begin_barrier(BarrierOp op, bool predicate, Place place) {
   const auto [worker, lane] = here();
@@ -162,8 +161,7 @@ void fence() {
 #endif
 }
 
-// ---- coming together
-// ------------------------------------------------------------------------------------------------
+// ---- coming together ---------------------------------------------------------------------------
 
 Fiber* Worker::begin_barrier(Lane& lane, BarrierOp op, bool predicate, Place place) {
   Barrier& b = barrier_;

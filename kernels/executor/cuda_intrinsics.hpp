@@ -9,8 +9,7 @@
 #include <cstdint>
 #include <type_traits>
 
-// ---- bits
-// ----------------------------------------------------------------------------------------------------
+// ---- bits --------------------------------------------------------------------------------------
 
 inline int __popc(unsigned v) { return std::popcount(v); }
 inline int __popcll(unsigned long long v) { return std::popcount(v); }
@@ -70,8 +69,7 @@ inline float __int_as_float(int v) { return std::bit_cast<float>(v); }
 inline long long __double_as_longlong(double v) { return std::bit_cast<long long>(v); }
 inline double __longlong_as_double(long long v) { return std::bit_cast<double>(v); }
 
-// ---- arithmetic rounded once, to nearest even
-// -------------------------------------------------------------------
+// ---- arithmetic rounded once, to nearest even --------------------------------------------------
 
 namespace assay::executor::detail {
 /// Keeps a compiler that may contract from fusing the value into a neighbouring operation. The project builds
@@ -99,8 +97,7 @@ inline double __dsub_rn(double a, double b) { return assay::executor::detail::ro
 inline double __dmul_rn(double a, double b) { return assay::executor::detail::rounded(a * b); }
 inline double __fma_rn(double a, double b, double c) { return __builtin_fma(a, b, c); }
 
-// ---- loads and stores with a cache policy: the policy has no meaning here
-// ------------------------------------------
+// ---- loads and stores with a cache policy: the policy has no meaning here ----------------------
 
 // clang-format off
 template <class T> T __ldg(const T* p) { return *p; }

@@ -25,8 +25,7 @@
 #include "kernels/executor/cuda_vectors.hpp"
 #include "kernels/executor/fiber.hpp"
 
-// ---- qualifiers
-// --------------------------------------------------------------------------------------------------
+// ---- qualifiers --------------------------------------------------------------------------------
 
 #ifndef __global__
 #define __global__
@@ -40,8 +39,7 @@
 #define __align__(n) __attribute__((aligned(n)))
 #endif
 
-// ---- what the words stand on
-// ---------------------------------------------------------------------------------------
+// ---- what the words stand on -------------------------------------------------------------------
 
 namespace assay::executor {
 
@@ -99,7 +97,7 @@ enum class WarpOp : std::uint8_t {
 struct Shuffle {
   WarpOp op;
   std::uint8_t bytes;   ///< 4 or 8; part of the operation
-  std::uint16_t width;  ///< as given, checked by the executor
+  std::uint16_t width;  ///< 0: the width given was out of range; the executor refuses it
 };
 
 // A collective has two halves. The first enters it and returns the fiber to continue in, or nullptr when this
@@ -150,7 +148,8 @@ template <class T>
                 "a shuffle moves 4 or 8 bytes, as on the GPU");
   std::uint64_t bits = 0;
   std::memcpy(&bits, &value, sizeof(T));
-  bits = shuffle({op, sizeof(T), static_cast<std::uint16_t>(width)}, mask, bits, operand, place);
+  const auto checked = static_cast<std::uint16_t>(width < 0 || width > 32 ? 0 : width);
+  bits = shuffle({op, sizeof(T), checked}, mask, bits, operand, place);
   std::memcpy(&value, &bits, sizeof(T));
   return value;
 }
@@ -191,8 +190,7 @@ T* dynamic_shared() {
   };                                                                  \
   T& name = ::assay::executor::shared<T, assay_shared_##name>()
 
-// ---- indices
-// -------------------------------------------------------------------------------------------------------
+// ---- indices -----------------------------------------------------------------------------------
 
 #define threadIdx (::assay::executor::detail::lane().index)
 #define blockIdx (::assay::executor::detail::block().index)
@@ -200,8 +198,7 @@ T* dynamic_shared() {
 #define gridDim (::assay::executor::detail::block().grid)
 inline constexpr int warpSize = 32;
 
-// ---- barriers and collectives
-// ----------------------------------------------------------------------------------------
+// ---- barriers and collectives ------------------------------------------------------------------
 
 [[gnu::always_inline]] inline void __syncthreads(
     assay::executor::Place place = assay::executor::Place::here()) {

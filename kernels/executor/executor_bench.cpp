@@ -110,8 +110,7 @@ void gemv(benchmark::State& state) {
 }
 BENCHMARK(gemv)->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMillisecond);
 
-// ---- block-scaled cast to e4m3: two lanes share a block of 32 and meet in one shuffle
-// ----------------------------------
+// ---- block-scaled cast to e4m3: two lanes share a block of 32 and meet in one shuffle ----------
 
 /// Round to nearest even, saturating, by integers; x finite.
 std::uint8_t e4m3(float x) {

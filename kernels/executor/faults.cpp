@@ -87,8 +87,8 @@ void Worker::fail_read(const Lane& lane, const Group& group, unsigned from) {
 
 void Worker::fail_width(const Lane& lane, Shuffle shuffle, Place place) {
   fail(FaultKind::mask_mismatch, lane,
-       fmt::format("{} at {} has width {}, which is not a power of two up to 32", name_of(shuffle.op),
-                   to_string(place), shuffle.width));
+       fmt::format("{} at {} has a width that is not a power of two from 1 to 32", name_of(shuffle.op),
+                   to_string(place)));
 }
 
 void Worker::fail_vote(const Lane& lane, const Group& group, unsigned gone) {
