@@ -4,10 +4,9 @@
 cmake_minimum_required(VERSION 3.25)
 execute_process(COMMAND ${PROGRAM} gate --family ${FAMILY} --device cpu
   RESULT_VARIABLE code OUTPUT_VARIABLE output ERROR_VARIABLE output)
-string(FIND "${output}" "${PATTERN}" at)
 if(NOT code EQUAL 1)
   message(FATAL_ERROR "planted fault '${FAULT}' (${WHY}): the gate ended with ${code}, not 1. Its output:\n${output}")
-elseif(at LESS 0)
+elseif(NOT output MATCHES "\n *pattern: [^\n]*${PATTERN}")
   message(FATAL_ERROR "planted fault '${FAULT}' (${WHY}): rejected, but not as '${PATTERN}'. The gate's output:\n${output}")
 endif()
 message(STATUS "planted fault '${FAULT}' rejected as '${PATTERN}'")
