@@ -178,23 +178,36 @@ TEST(Twin, PackedMaximaOfEveryMagnitude) {
   }
 }
 
-TEST(Twin, Fp32Extremes) {
+void expect_fp32_extremes(std::uint32_t a, std::uint32_t b) {
   struct Row {
     float (*function)(float, float);
     Which which;
     Nan nan;
   };
-  const Row rows[] = {{twin::max_f32, Which::maximum, Nan::loses},
-                      {twin::max_nan_f32, Which::maximum, Nan::wins},
-                      {twin::min_f32, Which::minimum, Nan::loses},
-                      {twin::min_nan_f32, Which::minimum, Nan::wins}};
+  constexpr Row rows[] = {{twin::max_f32, Which::maximum, Nan::loses},
+                          {twin::max_nan_f32, Which::maximum, Nan::wins},
+                          {twin::min_f32, Which::minimum, Nan::loses},
+                          {twin::min_nan_f32, Which::minimum, Nan::wins}};
+  for (const Row& row : rows) {
+    const float actual = row.function(std::bit_cast<float>(a), std::bit_cast<float>(b));
+    ASSERT_EQ(std::bit_cast<std::uint32_t>(actual), reference_extreme(Format::fp32, row.which, row.nan, a, b))
+        << std::hex << a << " " << b;
+  }
+}
+
+TEST(Twin, Fp32Extremes) {
   for (std::uint64_t i = 0; i < operands::pairs_f32; i += 17) {
     const auto pair = operands::pair_f32(static_cast<std::uint32_t>(i));
-    for (const Row& row : rows) {
-      const float actual = row.function(std::bit_cast<float>(pair.a), std::bit_cast<float>(pair.b));
-      ASSERT_EQ(std::bit_cast<std::uint32_t>(actual),
-                reference_extreme(Format::fp32, row.which, row.nan, pair.a, pair.b))
-          << std::hex << pair.a << " " << pair.b;
+    expect_fp32_extremes(pair.a, pair.b);
+  }
+}
+
+TEST(Twin, Fp32ExtremesOfNeighbours) {
+  for (std::uint32_t i = 0; i < 1u << 16; ++i) {
+    const std::uint32_t code = operands::scrambled(i);
+    for (const std::uint32_t other : {code, code + 1, code ^ 0x80000000u}) {
+      expect_fp32_extremes(code, other);
+      expect_fp32_extremes(other, code);
     }
   }
 }
