@@ -1,11 +1,13 @@
 #include "properties/mxfp8_cast/properties.hpp"
 
 #include <rapidcheck.h>
+#include <rapidcheck/detail/TestListenerAdapter.h>
 
 #include <algorithm>
 #include <functional>
 #include <map>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "properties/mxfp8_cast/workload.hpp"
@@ -46,6 +48,9 @@ std::string search(const Bench& bench, const std::function<std::vector<Point>()>
   rc::detail::TestParams params;
   params.seed = bench.seed();
   params.maxSuccess = bench.tries();
+  // The full form, because the others read RapidCheck's configuration, which prints a random seed and obeys
+  // RC_PARAMS.
+  rc::detail::TestListenerAdapter silent;
   const auto result = rc::detail::checkTestable(
       [&] {
         const std::vector<Point> points = draw();
@@ -54,7 +59,7 @@ std::string search(const Bench& bench, const std::function<std::vector<Point>()>
         for (const Point& point : points) smallest += (smallest.empty() ? "" : "\n") + print(point);
         RC_FAIL("");
       },
-      rc::detail::TestMetadata{}, params);
+      rc::detail::TestMetadata{}, params, silent, std::unordered_map<std::string, rc::detail::Reproduce>{});
   if (smallest.empty() && !result.is<rc::detail::SuccessResult>()) {
     throw std::logic_error("a property's generator failed");  // never silently green
   }
