@@ -287,6 +287,21 @@ TEST(Scan, BaselineAndWideVectorsAgree) {
   }
 }
 
+// What needs no closer look must not ask for one: outputs full of NaNs would be compared one by one.
+TEST(Scan, NanForNanIsNoReasonToStop) {
+  const Bytes lo = pack(Format::e5m2, Codes(100, 0x7D)), out = pack(Format::e5m2, Codes(100, 0xFF));
+  for (const detail::Vectors vectors : {detail::Vectors::baseline, detail::Vectors::widest}) {
+    const auto scan = [&](bool is_exact) {
+      const detail::Streams streams{out.data(), lo.data(), is_exact ? nullptr : lo.data(), nullptr};
+      return detail::scan_for(Format::e5m2, NanRule::any, is_exact, false, vectors)(streams, 100, {});
+    };
+    EXPECT_FALSE(scan(true).wrong);
+    EXPECT_FALSE(scan(false).wrong);
+    EXPECT_FALSE(scan(false).record);
+    EXPECT_FALSE(scan(false).malformed);
+  }
+}
+
 // ---- Use of the bound ----
 
 TEST(Comparator, ReportsTheWorstUseOfABound) {
@@ -331,6 +346,27 @@ TEST(Comparator, WorstUseAgreesWithTheModelInEveryWidth) {
   }
 }
 
+// Each of many runs uses a little more than the one before, on the narrow side of its interval.
+TEST(Comparator, WorstUseIsFoundInEveryRun) {
+  constexpr std::size_t run = 2048, runs = 40;
+  for (const Format format : {Format::bf16, Format::fp32}) {
+    const std::uint32_t best = 0x3000, below = 200, above = 2000;
+    Acceptance accept = between(format, Codes(run * runs, best - below), Codes(run * runs, best + above));
+    accept.best = pack(format, Codes(run * runs, best));
+    Codes out(run * runs, best);
+    for (std::uint32_t i = 0; i < runs; ++i) {
+      out[i * run + 5 * i] = best - 100 - i;
+      const std::size_t seen = (i + 1) * run;
+      Acceptance part = accept;
+      for (Bytes* stream : {&part.lo, &part.hi, &part.best}) {
+        stream->resize(seen * static_cast<std::size_t>(formats::storage_bytes(format)));
+      }
+      const Codes front(out.begin(), out.begin() + static_cast<std::ptrdiff_t>(seen));
+      ASSERT_EQ(compare(part, pack(format, front)).worst_bound_use, (100.0 + i) / below);
+    }
+  }
+}
+
 TEST(Comparator, ANanIntervalUsesNoBound) {
   const Acceptance accept = between(Format::fp16, {0x7E00, 0x3C00}, {0x7E00, 0x3C00});
   EXPECT_EQ(compare(accept, pack(Format::fp16, {0xFE01, 0x3C00})).worst_bound_use, 0);
@@ -351,6 +387,11 @@ TEST(Comparator, KeepsTheFirstMismatchesAndCountsAll) {
     EXPECT_EQ(comparison.first[i].codes_outside, 2u);
     EXPECT_FALSE(comparison.first[i].untouched);
   }
+}
+
+TEST(Comparator, ReportsTheWorstDistance) {
+  const Acceptance accept = exact(Format::e4m3, Codes(4, 0x38));
+  EXPECT_EQ(compare(accept, pack(Format::e4m3, {0x38, 0x3F, 0x30, 0x39})).worst_codes_outside, 8u);
 }
 
 // ---- Any acceptance ----

@@ -142,6 +142,7 @@ TEST(Probe, WhatDoesNotApplyIsSaid) {
   EXPECT_EQ(caught(report),
             (std::set<std::string>{"one code up", "one code down", "sign flipped", "NaN for a number"}));
   EXPECT_EQ(missed(report), std::set<std::string>{});
+  EXPECT_EQ(names(report, false, true), std::set<std::string>{});  // what did not apply was not caught either
   // NaN over another NaN is no stale element when any NaN will do, and is one when the code is pinned.
   accept.lo = pack(Format::e4m3, std::vector<std::uint32_t>(16, 0x7F));
   const Bytes other = pack(Format::e4m3, std::vector<std::uint32_t>(16, 0xFF));
@@ -249,6 +250,49 @@ TEST(Probe, AsksOnlyForWhatItTouched) {
                                    });
   EXPECT_TRUE(report.earned());
   EXPECT_LT(asked, 5 * cols);  // four rows and single elements
+}
+
+// The places are the documented ones: corners, rows, and each lane modulo 32 at a depth of its own.
+TEST(Probe, GoesWhereItSays) {
+  constexpr std::size_t rows = 40, cols = 32;
+  Acceptance accept;
+  accept.format = Format::e4m3;
+  std::vector<std::uint32_t> codes(rows * cols);
+  for (std::size_t i = 0; i < codes.size(); ++i) codes[i] = static_cast<std::uint32_t>(1 + i % 100);
+  accept.lo = pack(Format::e4m3, codes);
+  const Bytes before = pack(Format::e4m3, std::vector<std::uint32_t>(codes.size(), 0));
+  std::set<std::size_t> up, rows_judged;
+  (void)probe(accept, accept.lo, before, {rows, cols, cols},
+              [&](const Acceptance& a, std::size_t first, std::span<const std::byte> window,
+                  std::span<const std::byte> old) {
+                if (window.size() == cols) rows_judged.insert(first / cols);
+                if (window.size() == 1 && window[0] == static_cast<std::byte>(codes[first] + 1))
+                  up.insert(first);
+                return compare_window(a, first, window, old);
+              });
+  EXPECT_TRUE(up.count(0) != 0 && up.count(rows * cols / 2) != 0 && up.count(rows * cols - 1) != 0);
+  std::set<std::size_t> lanes, depths;
+  for (const std::size_t i : up) {
+    lanes.insert(i % 32);
+    depths.insert(i / 32);
+  }
+  EXPECT_EQ(lanes.size(), 32u);
+  EXPECT_GE(depths.size(), 32u);
+  for (const std::size_t row : {std::size_t{0}, rows / 2, rows - 1})
+    EXPECT_EQ(rows_judged.count(row), 1u) << row;
+}
+
+// The element after a padding range is data again.
+TEST(Probe, PaddingEndsWhereItEnds) {
+  Padded p;
+  std::set<std::size_t> touched;
+  (void)probe(p.accept, p.out, p.before, p.geometry,
+              [&](const Acceptance& a, std::size_t first, std::span<const std::byte> window,
+                  std::span<const std::byte> old) {
+                if (window.size() == 2) touched.insert(first);
+                return compare_window(a, first, window, old);
+              });
+  EXPECT_EQ(touched.count(2 * 48), 1u);  // the middle datum opens row 2
 }
 
 TEST(ProbeDeathTest, IsForOutputsThatPassed) {

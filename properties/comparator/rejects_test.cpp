@@ -393,7 +393,9 @@ TEST(ComparatorDeathTest, AnAcceptanceThatIsNone) {
   Codes lo(100, 0x3C), hi(100, 0x3E);
   hi[77] = 0x30;  // one among many
   EXPECT_DEATH(judge(lo, hi, {}, 0x3C), "lo over hi");
-  EXPECT_DEATH((void)compare(exact(Format::int4, {0x1F}), Bytes{std::byte{0x1F}}), "no code of the format");
+  for (const Format format : {Format::int4, Format::uint4}) {
+    EXPECT_DEATH((void)compare(exact(format, {0x10}), Bytes{std::byte{0x10}}), "no code of the format");
+  }
 }
 
 TEST(ComparatorDeathTest, SizesThatDisagree) {

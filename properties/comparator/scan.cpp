@@ -68,7 +68,7 @@ template <typename Order, bool Canonical, bool HasBest>
     const bool nan_right = Canonical ? out == Order::canonical_nan : Order::nan(out);
     const bool inside = (key >= low) & (key <= high);
     wrong = static_cast<T>(wrong | !((wants_nan & nan_right) | (!wants_nan & inside)));
-    const bool interval = !Order::nan(hi) & (low <= high) & (centre >= low) & (centre <= high);
+    const bool interval = !Order::nan(hi) & (centre >= low) & (centre <= high);
     const bool formed =
         Order::valid(lo) & Order::valid(hi) & ((wants_nan & (hi == lo)) | (!wants_nan & interval));
     malformed = static_cast<T>(malformed | !formed);
