@@ -30,8 +30,8 @@ struct GuardDamage {
   std::size_t bytes = 0;
 };
 
-/// Device memory of exactly `bytes` bytes between two guard zones. On cpu the end (rounded up to an odd multiple of
-/// `alignment`) also touches an inaccessible page, so that a read past it is caught too.
+/// Device memory of exactly `bytes` bytes between two guard zones. On cpu the end (rounded up to an odd
+/// multiple of `alignment`) also touches an inaccessible page, so that a read past it is caught too.
 class DeviceBuffer {
  public:
   virtual ~DeviceBuffer() = default;
@@ -47,9 +47,11 @@ class Device {
   virtual ~Device() = default;
   virtual DeviceKind kind() const = 0;
   virtual std::string name() const = 0;
-  /// `alignment`: what data() is a multiple of and, exactly, no more (data() is not a multiple of 2*alignment), so
-  /// that a kernel relying on more is caught. A power of two from 1 to 256. Throws DeviceError.
-  virtual std::unique_ptr<DeviceBuffer> allocate(std::string name, std::size_t bytes, std::size_t alignment) = 0;
+  /// `alignment`: what data() is a multiple of and, exactly, no more (data() is not a multiple of
+  /// 2*alignment), so that a kernel relying on more is caught. A power of two from 1 to 256. Throws
+  /// DeviceError.
+  virtual std::unique_ptr<DeviceBuffer> allocate(std::string name, std::size_t bytes,
+                                                 std::size_t alignment) = 0;
   virtual void synchronize() = 0;  ///< throws DeviceError
 
   executor::Options executor_options;  ///< used by cpu launches

@@ -37,7 +37,8 @@ namespace cpu {
 template <class... Params, class... Args>
 void launch(LaunchContext& context, dim3 grid, dim3 block, std::size_t shared, std::string_view symbol,
             void (*kernel)(Params...), Args... args) {
-  const executor::Launch what{base_name(symbol), {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared};
+  const executor::Launch what{
+      base_name(symbol), {grid.x, grid.y, grid.z}, {block.x, block.y, block.z}, shared};
   context.witness.launches.push_back({std::string(what.kernel), what.grid, what.block, shared});
   const executor::Counts counts = executor::run(
       what, [&] { kernel(static_cast<Params>(args)...); }, context.device.executor_options);

@@ -10,8 +10,9 @@
 
 namespace assay::kernels {
 
-/// One kernel launch as the launch layer saw it. On cuda the name is read back from the function that was launched
-/// (cudaFuncGetName), on cpu it is the symbol given to ASSAY_LAUNCH; template arguments are dropped in both.
+/// One kernel launch as the launch layer saw it. On cuda the name is read back from the function that was
+/// launched (cudaFuncGetName), on cpu it is the symbol given to ASSAY_LAUNCH; template arguments are dropped
+/// in both.
 struct LaunchRecord {
   std::string kernel;
   executor::Dim3 grid, block;
