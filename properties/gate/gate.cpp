@@ -28,6 +28,11 @@ std::vector<Device*> select_devices(const GateOptions& options, GateResult& resu
           fmt::format("device {} is required and absent: {}", to_string(kind), kernels::why_absent(kind)));
     }
   }
+  for (const DeviceKind kind : options.required) {
+    if (!options.devices.empty() && !std::count(options.devices.begin(), options.devices.end(), kind)) {
+      throw BadInput(fmt::format("device {} is required, but --device does not select it", to_string(kind)));
+    }
+  }
   std::vector<Device*> devices;
   for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::cuda}) {
     const bool named = std::count(options.devices.begin(), options.devices.end(), kind) > 0;
@@ -120,7 +125,7 @@ class FamilyRun : public Bench {
       }
       if (outputs.size() > 1) compare_devices(workload, i, outputs);
     }
-    progress_.step(std::string(family_.name()), elements);
+    progress_.work(std::string(family_.name()), elements);
   }
 
   bool judge(Workload& workload) override { return judge(workload, {}); }
@@ -142,9 +147,11 @@ class FamilyRun : public Bench {
   int tries() const override { return property_tries(options_.level); }
 
   void check_properties() {
-    for (const Property& property : family_.properties()) {
+    const std::vector<Property> properties = family_.properties();
+    progress_.expect(properties.size());
+    for (const Property& property : properties) {
       const std::string counter_example = property.check(*this);
-      progress_.step(property.name, 0);
+      progress_.step();
       if (counter_example.empty()) {
         ++recorder_.result().properties_held;
         continue;
@@ -200,7 +207,7 @@ class FamilyRun : public Bench {
 /// Workloads over a file's tensors. A tensor named by the caller must be judged; of a whole file, tensors
 /// that the family cannot take are listed in the notes by name.
 void judge_file(FamilyRun& run, const Family& family, const fixtures::TensorPath& path, Level level,
-                GateResult& result) {
+                GateResult& result, Progress& progress) {
   const auto file = fixtures::open_tensor_file(path.file);
   std::vector<std::string> names;
   if (path.tensor.empty()) {
@@ -208,6 +215,7 @@ void judge_file(FamilyRun& run, const Family& family, const fixtures::TensorPath
   } else {
     names.push_back(path.tensor);
   }
+  progress.expect(names.size());
   for (const std::string& name : names) {
     std::vector<std::unique_ptr<Workload>> workloads;
     try {
@@ -220,6 +228,7 @@ void judge_file(FamilyRun& run, const Family& family, const fixtures::TensorPath
       run.judge_recorded(*workload);
       workload.reset();  // a large tensor's buffers are gone before the next is built
     }
+    progress.step();
   }
 }
 
@@ -233,51 +242,61 @@ std::vector<std::filesystem::path> committed_files(const Family& family) {
   return files;
 }
 
-void judge_built_in(FamilyRun& run, const Family& family, const GateOptions& options, Recorder& recorder) {
-  for (const std::string& token : family.cases(options.level, options.seed))
-    run.judge_recorded(*family.materialise(token));
-  for (const auto& file : committed_files(family))
-    judge_file(run, family, {file, ""}, options.level, recorder.result());
+bool claims(const Family& family, std::string_view token) {
+  return token.substr(0, family.name().size()) == family.name() &&
+         token.substr(family.name().size()).substr(0, 1) == ":";
+}
+
+void judge_tokens(FamilyRun& run, const Family& family, const std::vector<std::string>& tokens,
+                  Progress& progress) {
+  progress.expect(tokens.size());
+  for (const std::string& token : tokens) {
+    if (claims(family, token)) run.judge_recorded(*family.materialise(token));
+    progress.step();
+  }
+}
+
+void judge_built_in(FamilyRun& run, const Family& family, const GateOptions& options, Recorder& recorder,
+                    Progress& progress) {
+  judge_tokens(run, family, family.cases(options.level, options.seed), progress);
+  for (const auto& file : committed_files(family)) {
+    judge_file(run, family, {file, ""}, options.level, recorder.result(), progress);
+  }
   run.check_properties();
 }
 
-std::uint64_t planned_steps(const GateOptions& options, const Selection& selection) {
-  if (!options.on.empty() || !options.cases.empty()) return options.on.size() + options.cases.size();
-  std::uint64_t steps = 0;
-  for (const Family* family : families()) {
-    if (selection.family(family->name()))
-      steps += family->cases(options.level, options.seed).size() + family->properties().size();
+/// Refuses a token that no selected family claims before anything runs.
+void check_tokens(const GateOptions& options, const Selection& selection) {
+  for (const std::string& token : options.cases) {
+    const bool claimed = std::any_of(families().begin(), families().end(), [&](const Family* family) {
+      return selection.family(family->name()) && claims(*family, token);
+    });
+    if (!claimed) {
+      throw BadInput(
+          fmt::format("case '{}': it names no selected family; a token starts with 'FAMILY:'", token));
+    }
   }
-  return steps;
 }
 
 }  // namespace
 
 GateResult run_gate(const GateOptions& options) {
   const Selection selection(options);
+  check_tokens(options, selection);
   Recorder recorder;
   const std::vector<Device*> devices = select_devices(options, recorder.result());
-  Progress progress("gate", planned_steps(options, selection));
+  Progress progress("gate");
   const bool built_in = options.on.empty() && options.cases.empty();
 
-  std::vector<std::string> unclaimed = options.cases;
   for (const Family* family : families()) {
     if (!selection.family(family->name())) continue;
     FamilyRun run(*family, devices, selection, options, recorder, progress);
     if (!run.any_route()) continue;
-    if (built_in) judge_built_in(run, *family, options, recorder);
+    if (built_in) judge_built_in(run, *family, options, recorder, progress);
     for (const std::string& path : options.on) {
-      judge_file(run, *family, fixtures::parse_tensor_path(path), options.level, recorder.result());
+      judge_file(run, *family, fixtures::parse_tensor_path(path), options.level, recorder.result(), progress);
     }
-    std::erase_if(unclaimed, [&](const std::string& token) {
-      if (token.rfind(std::string(family->name()) + ":", 0) != 0) return false;
-      run.judge_recorded(*family->materialise(token));
-      return true;
-    });
-  }
-  if (!unclaimed.empty()) {
-    throw BadInput(
-        fmt::format("case '{}': it names no selected family; a token starts with 'FAMILY:'", unclaimed[0]));
+    judge_tokens(run, *family, options.cases, progress);
   }
   for (const Battery* battery : batteries()) {
     if (!built_in || !selection.family(battery->name)) continue;

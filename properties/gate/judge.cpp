@@ -125,9 +125,10 @@ CaseResult judge_case(const Family& family, Workload& workload, std::size_t rout
     Execution execution = execute(workload, route, device);
     result.witness = execution.witness;
     result.findings = find_faults(family, workload, route, execution, result);
-    result.verdict = !result.findings.empty() ? Verdict::fail
-                     : result.elements == 0   ? Verdict::vacuous
-                                              : Verdict::pass;
+    result.verdict = execution.kernel_fault     ? Verdict::error
+                     : !result.findings.empty() ? Verdict::fail
+                     : result.elements == 0     ? Verdict::vacuous
+                                                : Verdict::pass;
     result.outputs = std::move(execution.first);
   }
   for (Finding& finding : result.findings) {

@@ -8,19 +8,14 @@
 
 namespace assay::properties {
 
-Progress::Progress(std::string title, std::uint64_t total_steps)
-    : title_(std::move(title)),
-      total_(total_steps),
-      terminal_(isatty(STDERR_FILENO) == 1),
-      start_(Clock::now()),
-      last_(start_) {}
+Progress::Progress(std::string title)
+    : title_(std::move(title)), terminal_(isatty(STDERR_FILENO) == 1), start_(Clock::now()), last_(start_) {}
 
 Progress::~Progress() {
   if (shown_) fmt::print(stderr, "\r\033[K");
 }
 
-void Progress::step(const std::string& what, std::uint64_t elements) {
-  ++steps_;
+void Progress::work(const std::string& what, std::uint64_t elements) {
   elements_ += elements;
   if (!terminal_) return;
   const auto now = Clock::now();
@@ -29,11 +24,12 @@ void Progress::step(const std::string& what, std::uint64_t elements) {
   last_ = now;
   shown_ = true;
   const double seconds = std::chrono::duration<double>(now - start_).count();
-  const double left =
-      steps_ ? seconds / static_cast<double>(steps_) * static_cast<double>(total_ - std::min(steps_, total_))
-             : 0;
-  fmt::print(stderr, "\r\033[K{}  {}/{}  {}  {:.0f} M elements/s  {:.0f} s left", title_, steps_, total_,
-             what, static_cast<double>(elements_) / seconds / 1e6, left);
+  fmt::print(stderr, "\r\033[K{}  {}/{}  {}  {:.0f} M elements/s", title_, steps_, total_, what,
+             static_cast<double>(elements_) / seconds / 1e6);
+  if (steps_ > 0 && steps_ < total_) {
+    const double per_step = seconds / static_cast<double>(steps_);
+    fmt::print(stderr, "  {:.0f} s left", per_step * static_cast<double>(total_ - steps_));
+  }
   std::fflush(stderr);
 }
 

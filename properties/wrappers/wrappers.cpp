@@ -140,7 +140,8 @@ std::optional<Finding> compare_probe(const WrapperProbe& probe, Device& device, 
     ++row.cases;
     row.elements += range.count;
     for (const auto& launch : witness.launches) ++row.launches[launch.kernel];
-    progress.step(std::string(probe.name), range.count);
+    progress.work(std::string(probe.name), range.count);
+    progress.step();
     if (actual == expected) continue;
     const auto at = std::mismatch(actual.begin(), actual.end(), expected.begin()).first - actual.begin();
     return difference(probe, range, static_cast<std::size_t>(at) / width, actual, expected, against);
@@ -156,7 +157,8 @@ void run(Device& device, Level level, const std::function<bool(std::string_view)
     if (selected(probe.name) && (on_gpu || oracle_of(probe.name)))
       steps += ranges_of(probe, budget_of(level, device.kind())).size();
   }
-  Progress progress("wrappers", steps);
+  Progress progress("wrappers");
+  progress.expect(steps);
   for (const WrapperProbe& probe : kernels::wrapper_probes(device.kind())) {
     const auto oracle = oracle_of(probe.name);
     if (!selected(probe.name) || (!on_gpu && !oracle)) continue;
