@@ -128,7 +128,7 @@ std::uint64_t end_shuffle(Arrival* arrival, Shuffle what, unsigned operand) {
   const Group& group = *lane.joined;
   const unsigned from = source_lane(what, lane.position, operand);
   if ((group.members[lane.parity] >> from & 1u) == 0) [[unlikely]]
-    worker.fail_read(lane, group, from);
+    worker.fail_read(lane, signature_of(what.op, what.bytes), from);
   return group.values[lane.parity][from];
 }
 

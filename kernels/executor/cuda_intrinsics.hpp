@@ -111,10 +111,10 @@ template <class T> void __stcs(T* p, T v) { *p = v; }
 template <class T> void __stwt(T* p, T v) { *p = v; }
 // clang-format on
 
-// ---- atomics and fences
-// ---------------------------------------------------------------------------------------- Relaxed, as on the
-// GPU: an atomic orders nothing but itself, so that ThreadSanitizer still sees a missing barrier. A sum of
-// floats added by several blocks depends on the order of blocks, here as there.
+// ---- atomics and fences ------------------------------------------------------------------------
+
+// Relaxed, as on the GPU: an atomic orders nothing but itself, so that ThreadSanitizer still sees a missing
+// barrier. A sum of floats added by several blocks depends on the order of blocks, here as there.
 
 namespace assay::executor::detail {
 template <class T, class F>

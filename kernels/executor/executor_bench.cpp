@@ -65,8 +65,9 @@ void shuffle_of_a_warp(benchmark::State& state) {
 }
 BENCHMARK(shuffle_of_a_warp)->UseRealTime();
 
-// ---- int4 GEMV: y[n] = sum_k a[k] (q[n,k] - 8) scale[n, k/32]; a warp owns a row, splits k, and folds by
-// shuffles ------
+// ---- int4 GEMV ---------------------------------------------------------------------------------
+
+// y[n] = sum_k a[k] (q[n,k] - 8) scale[n, k/32]; a warp owns a row, splits k, and folds by shuffles.
 
 constexpr unsigned size = 1024, block = 32;
 
@@ -110,7 +111,9 @@ void gemv(benchmark::State& state) {
 }
 BENCHMARK(gemv)->Arg(1)->Arg(2)->UseRealTime()->Unit(benchmark::kMillisecond);
 
-// ---- block-scaled cast to e4m3: two lanes share a block of 32 and meet in one shuffle ----------
+// ---- block-scaled cast to e4m3 -----------------------------------------------------------------
+
+// Two lanes share a block of 32 and meet in one shuffle.
 
 /// Round to nearest even, saturating, by integers; x finite.
 std::uint8_t e4m3(float x) {

@@ -41,9 +41,8 @@ namespace {
 std::string describe(unsigned signature) {
   return fmt::format("{}{}", name_of(op_of(signature)), signature >> 8 == 8 ? " of 8 bytes" : "");
 }
-std::string describe(const Lane& lane, const Group& group) {
-  return fmt::format("{} at {} with mask {:#010x}", describe(group.signature), to_string(lane.last()),
-                     group.mask);
+std::string describe(unsigned signature, const Lane& lane, const Group& group) {
+  return fmt::format("{} at {} with mask {:#010x}", describe(signature), to_string(lane.last()), group.mask);
 }
 }  // namespace
 
@@ -53,70 +52,82 @@ std::exception_ptr Worker::make_fault(FaultKind kind, const Lane* lane, const st
       kind, fmt::format("kernel '{}', block {}{}: {}", kernel_, to_string(block_.index), who, what)));
 }
 
-void Worker::fail_join(const Lane& lane, const Group& group, unsigned signature) {
-  if ((group.mask >> lane.position & 1u) == 0) {
-    fail(FaultKind::mask_mismatch, lane,
-         fmt::format("{} at {} with mask {:#010x}, which does not name the calling lane", describe(signature),
-                     to_string(lane.last()), group.mask));
+// The frame that fails is abandoned, not unwound. So that nothing is leaked, a message is finished in a
+// statement of its own, and given away.
+void Worker::fail(FaultKind kind, const Lane* lane, std::string&& what) {
+  std::exception_ptr fault;
+  {
+    const std::string taken = std::move(what);  // an assignment to `what` could keep its allocation
+    fault = make_fault(kind, lane, taken);
   }
-  const Lane& first = *group.waiting.tail;
-  fail(FaultKind::mask_mismatch, lane,
-       fmt::format("different operation: it reached {} at {} while lane {} waits in {}", describe(signature),
-                   to_string(lane.last()), to_string(first.index), describe(first, group)));
+  leave(std::move(fault));
+}
+
+void Worker::fail_join(const Lane& lane, const Group& group, unsigned signature) {
+  std::string what;
+  if ((group.mask >> lane.position & 1u) == 0) {
+    what = describe(signature, lane, group) + ", which does not name the calling lane";
+  } else {
+    const Lane& first = *group.waiting.tail;
+    what =
+        fmt::format("different operation: it reached {} at {} while lane {} waits in {}", describe(signature),
+                    to_string(lane.last()), to_string(first.index), describe(group.signature, first, group));
+  }
+  fail(FaultKind::mask_mismatch, &lane, std::move(what));
 }
 
 /// `from` took no part in the collective that `lane` reads.
-void Worker::fail_read(const Lane& lane, const Group& group, unsigned from) {
+void Worker::fail_read(const Lane& lane, unsigned signature, unsigned from) {
+  const Group& group = *lane.joined;
   const Warp& warp = *lane.warp;
-  const unsigned bit = 1u << from;
-  if ((warp.present & bit) == 0) {
-    fail(FaultKind::exited_lane_read, lane,
-         fmt::format("{} reads lane {} of warp {}, which does not exist in this block", describe(lane, group),
-                     from, warp.number));
-  }
   const Lane& source = lanes_[warp.number * warp_lanes + from];
-  if ((group.mask & bit) == 0) {
-    fail(FaultKind::non_member_lane_read, lane,
-         fmt::format("{} reads lane {}, which the mask does not name", describe(lane, group),
-                     to_string(source.index)));
+  const bool exists = warp.present >> from & 1u, member = group.mask >> from & 1u;
+  std::string what = describe(signature, lane, group);
+  if (!exists) {
+    what += fmt::format(" reads lane {} of warp {}, which does not exist in this block", from, warp.number);
+  } else if (!member) {
+    what += fmt::format(" reads lane {}, which the mask does not name", to_string(source.index));
+  } else {
+    what += fmt::format(" reads lane {}, which exited{}", to_string(source.index), after(source));
   }
-  fail(FaultKind::exited_lane_read, lane,
-       fmt::format("{} reads lane {}, which exited{}", describe(lane, group), to_string(source.index),
-                   after(source)));
+  fail(exists && !member ? FaultKind::non_member_lane_read : FaultKind::exited_lane_read, &lane,
+       std::move(what));
 }
 
 void Worker::fail_width(const Lane& lane, Shuffle shuffle, Place place) {
-  fail(FaultKind::mask_mismatch, lane,
-       fmt::format("{} at {} has a width that is not a power of two from 1 to 32", name_of(shuffle.op),
-                   to_string(place)));
+  std::string what = fmt::format("{} at {} has a width that is not a power of two from 1 to 32",
+                                 name_of(shuffle.op), to_string(place));
+  fail(FaultKind::mask_mismatch, &lane, std::move(what));
 }
 
 void Worker::fail_vote(const Lane& lane, const Group& group, unsigned gone) {
   const Lane& absent = lanes_[lane.warp->number * warp_lanes + static_cast<unsigned>(std::countr_zero(gone))];
-  fail(FaultKind::exited_lane_read, lane,
-       fmt::format("{} names lane {}, which exited{}", describe(lane, group), to_string(absent.index),
-                   after(absent)));
+  std::string what = fmt::format("{} names lane {}, which exited{}", describe(group.signature, lane, group),
+                                 to_string(absent.index), after(absent));
+  fail(FaultKind::exited_lane_read, &lane, std::move(what));
 }
 
 void Worker::fail_barrier(const Lane& lane, BarrierOp op) {
-  fail(FaultKind::divergent_barrier, lane,
-       fmt::format("divergent barrier: it reached {} at {} while lane {} waits in {} at {}", name_of(op),
-                   to_string(lane.last()), to_string(barrier_.first->index), name_of(barrier_.op),
-                   to_string(barrier_.place)));
+  std::string what = fmt::format("divergent barrier: it reached {} at {} while lane {} waits in {} at {}",
+                                 name_of(op), to_string(lane.last()), to_string(barrier_.first->index),
+                                 name_of(barrier_.op), to_string(barrier_.place));
+  fail(FaultKind::divergent_barrier, &lane, std::move(what));
 }
 
 void Worker::fail_shared(const Lane& lane, const SharedVariable& variable, Place place) {
-  fail(FaultKind::bad_launch, lane,
-       fmt::format("shared memory '{}' at {}: {} bytes more, after {}, exceed the {} of a block",
-                   variable.name, to_string(place), variable.bytes, arena_.used(), SharedArena::limit));
+  std::string what =
+      fmt::format("shared memory '{}' at {}: {} bytes more, after {}, exceed the {} of a block",
+                  variable.name, to_string(place), variable.bytes, arena_.used(), SharedArena::limit);
+  fail(FaultKind::bad_launch, &lane, std::move(what));
 }
 
 /// Narrows damage to the interval between two barriers.
 void Worker::check_shared() {
-  if (const auto damage = arena_.damage()) {
-    leave(make_fault(FaultKind::out_of_bounds, nullptr,
-                     fmt::format("{}, found at the barrier at {}", *damage, to_string(barrier_.place))));
-  }
+  auto damage = arena_.damage();
+  if (!damage.has_value()) return;
+  *damage += ", found at the barrier at ";
+  *damage += to_string(barrier_.place);
+  fail(FaultKind::out_of_bounds, nullptr, std::move(*damage));
 }
 
 /// Every living lane waits. Follows one that waits for another, which waits for another, until the
@@ -134,14 +145,14 @@ std::exception_ptr Worker::diagnose_stuck() const {
     const unsigned missing = group.mask & ~(group.arrived | lane->warp->exited);
     const Lane& other =
         lanes_[lane->warp->number * warp_lanes + static_cast<unsigned>(std::countr_zero(missing))];
-    const std::string wait =
-        fmt::format("it waits in {} for lane {}", describe(*lane, group), to_string(other.index));
+    const std::string wait = fmt::format("it waits in {} for lane {}",
+                                         describe(group.signature, *lane, group), to_string(other.index));
     if (other.joined == nullptr) {
       return make_fault(FaultKind::divergent_barrier, lane,
                         fmt::format("divergent barrier: {}, which waits in {} at {}", wait,
                                     name_of(barrier_.op), to_string(other.last())));
     }
-    const std::string there = describe(other, *other.joined);
+    const std::string there = describe(other.joined->signature, other, *other.joined);
     if (other.joined->mask >> lane->position & 1u) {
       return make_fault(FaultKind::mask_mismatch, lane,
                         fmt::format("different masks: {}, which waits in {}", wait, there));

@@ -91,18 +91,16 @@ struct sigaction previous_action;
   Worker& worker = *worker_of_thread;
   const Lane& lane = static_cast<const Lane&>(*current);
   const Fault fault = fault_of_thread;
-  const char* verb = fault.writes ? "writes" : "reads";
+  std::string what;
   if (worker.fibers().in_guard(*lane.fiber, fault.address)) {
-    worker.fail(FaultKind::out_of_bounds, lane,
-                fmt::format("stack overflow: more than {} bytes of frames and locals{}", Fibers::stack_bytes,
-                            after(lane)));
+    what = fmt::format("stack overflow: more than {} bytes of frames and locals", Fibers::stack_bytes);
+  } else if (!fault.has_address) {
+    what = "accesses an address that cannot exist";
+  } else {
+    what = (fault.writes ? "writes " : "reads ") + describe_address(fault.address);
   }
-  if (!fault.has_address) {
-    worker.fail(FaultKind::out_of_bounds, lane,
-                fmt::format("accesses an address that cannot exist{}", after(lane)));
-  }
-  worker.fail(FaultKind::out_of_bounds, lane,
-              fmt::format("{} {}{}", verb, describe_address(fault.address), after(lane)));
+  what += after(lane);
+  worker.fail(FaultKind::out_of_bounds, &lane, std::move(what));
 }
 
 /// Leaves the fault to whoever handled it before us.

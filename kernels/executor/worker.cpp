@@ -205,8 +205,4 @@ void Worker::leave(std::exception_ptr fault) {
   std::abort();  // nothing resumes an abandoned fiber
 }
 
-void Worker::fail(FaultKind kind, const Lane& lane, const std::string& what) {
-  leave(make_fault(kind, &lane, what));
-}
-
 }  // namespace assay::executor::detail

@@ -122,11 +122,11 @@ class Worker {
   Lane& arrived(Arrival*);
   void* edge(const Lane&);
   // Faults, out of line so that the words stay small.
-  [[noreturn, gnu::cold]] void fail_read(const Lane&, const Group&, unsigned from);
+  [[noreturn, gnu::cold]] void fail_read(const Lane&, unsigned signature, unsigned from);
   [[noreturn, gnu::cold]] void fail_width(const Lane&, Shuffle, Place);
   [[noreturn, gnu::cold]] void fail_shared(const Lane&, const SharedVariable&, Place);
-  /// Ends the block with this fault; on any fiber of the block.
-  [[noreturn]] void fail(FaultKind, const Lane&, const std::string& what);
+  /// Ends the block with this fault; on any fiber of the block. Without a lane when it is not known which.
+  [[noreturn]] void fail(FaultKind, const Lane* lane, std::string&& what);
   SharedArena& arena() { return arena_; }
   const Fibers& fibers() const { return fibers_; }
 
