@@ -11,6 +11,14 @@
 #include "properties/gate/report.hpp"
 #include "properties/gate/runner.hpp"
 
+#if defined(__SANITIZE_ADDRESS__)
+#define ASSAY_GUARDS_ARE_POISONED 1
+#elif defined(__has_feature)
+#define ASSAY_GUARDS_ARE_POISONED __has_feature(address_sanitizer)
+#else
+#define ASSAY_GUARDS_ARE_POISONED 0
+#endif
+
 namespace assay::properties {
 namespace {
 
@@ -150,6 +158,7 @@ TEST(Gate, PaddingWritten) {
        Code::padding_written);
 }
 
+#if !ASSAY_GUARDS_ARE_POISONED  // there the sanitizer stops the write itself, which the runtime's tests show
 TEST(Gate, WriteOutsideTheBuffer) {
   only(judge([](LaunchContext& context, const std::uint8_t* x, std::uint8_t* y) {
          record(context, "copy_fast");
@@ -158,6 +167,7 @@ TEST(Gate, WriteOutsideTheBuffer) {
        }),
        Code::guard_damaged);
 }
+#endif
 
 TEST(Gate, InputModified) {
   only(judge([](LaunchContext& context, const std::uint8_t* x, std::uint8_t* y) {
@@ -208,6 +218,7 @@ TEST(Gate, RunsThatDifferInsideTheInterval) {
 TEST(Gate, AcceptingEverythingIsNotAPass) {
   CopyWorkload workload([](LaunchContext& context, const std::uint8_t* x, std::uint8_t* y) {
     record(context, "copy_fast");
+    std::memset(y, 0x30, rows * stride);
     copy_right(x, y);
   });
   auto& acceptance = workload.acceptance_[0];
