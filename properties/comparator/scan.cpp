@@ -45,8 +45,8 @@ template <typename Order, bool Canonical>
     if constexpr (Canonical) {
       wrong = static_cast<T>(wrong | (out != (Order::nan(lo) ? Order::canonical_nan : lo)));
     } else {
-      const bool both_nan = Order::nan(out) & Order::nan(lo);
-      wrong = static_cast<T>(wrong | ((out != lo) & !both_nan));
+      const bool out_nan = Order::nan(out), lo_nan = Order::nan(lo), differ = out != lo;
+      wrong = static_cast<T>(wrong | (differ & !(out_nan & lo_nan)));
     }
   }
   return {wrong != 0, malformed != 0, false};
@@ -68,9 +68,10 @@ template <typename Order, bool Canonical, bool HasBest>
     const bool nan_right = Canonical ? out == Order::canonical_nan : Order::nan(out);
     const bool inside = (key >= low) & (key <= high);
     wrong = static_cast<T>(wrong | !((wants_nan & nan_right) | (!wants_nan & inside)));
-    const bool interval = !Order::nan(hi) & (centre >= low) & (centre <= high);
-    const bool formed =
-        Order::valid(lo) & Order::valid(hi) & ((wants_nan & (hi == lo)) | (!wants_nan & interval));
+    const bool lo_valid = Order::valid(lo), hi_valid = Order::valid(hi), hi_nan = Order::nan(hi),
+               same = hi == lo;
+    const bool interval = !hi_nan & (centre >= low) & (centre <= high);
+    const bool formed = lo_valid & hi_valid & ((wants_nan & same) | (!wants_nan & interval));
     malformed = static_cast<T>(malformed | !formed);
     const bool over = key > centre;
     const T used = static_cast<T>(over ? key - centre : centre - key);

@@ -23,6 +23,7 @@ enum class Level : std::uint8_t { quick, full, exhaustive };
 /// A buffer the kernel reads. The gate uploads it between guard zones and checks that it was not modified.
 struct InputBuffer {
   std::string name;
+  formats::Format format{};
   std::span<const std::byte> bytes;
   std::size_t alignment = 16;
 };

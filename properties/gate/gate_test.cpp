@@ -54,7 +54,7 @@ class CopyWorkload : public Workload {
     }
   }
   std::string token() const override { return "copy:"; }
-  std::vector<InputBuffer> inputs() const override { return {{"x", x_, 16}}; }
+  std::vector<InputBuffer> inputs() const override { return {{"x", formats::Format::e4m3, x_, 16}}; }
   std::vector<OutputBuffer> outputs() const override {
     return {{"y", formats::Format::e4m3, rows * stride, 16, rows, cols, stride, 1}};
   }

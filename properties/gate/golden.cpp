@@ -29,9 +29,9 @@ const Family& family_of(const std::filesystem::path& file, const std::string& na
       fmt::format("{}: it is of family '{}', which this program does not have", file.string(), name));
 }
 
-/// Codes of X carry no format name here (a family knows it); they are kept as bytes.
 goldens::CodeArray input_array(const InputBuffer& input) {
-  return {input.name, formats::Format::uint4, {input.bytes.size()}, {input.bytes.begin(), input.bytes.end()}};
+  const auto width = static_cast<std::size_t>(formats::storage_bytes(input.format));
+  return {input.name, input.format, {input.bytes.size() / width}, {input.bytes.begin(), input.bytes.end()}};
 }
 
 /// The output a golden keeps: the expected codes, with zero where the contract leaves padding untouched.

@@ -151,6 +151,9 @@ std::vector<Point> cases(Level level, std::uint64_t seed) {
 std::vector<Point> golden_cases() {
   std::vector<Point> points;
   add_reported(points);
+  constexpr std::size_t largest =
+      4096;  // elements; what matters of a larger report is its shape, which the gate runs
+  std::erase_if(points, [](const Point& point) { return point.shape.rows * point.shape.cols > largest; });
   for (Point point : all_contracts()) {
     for (const Pattern fill : {Pattern::amax_mantissas, Pattern::any_bits}) {
       point.fill = fill;

@@ -17,8 +17,8 @@ std::vector<Point> cases(Level, std::uint64_t seed);
 /// The contracts a real tensor is judged under at a level.
 std::vector<Point> contracts_for_files(Level, formats::Format own);
 
-/// The cases kept as goldens: every reported fault, and every contract on the inputs that tell contracts
-/// apart. Fixed for good: they do not depend on a seed or a level.
+/// The cases kept as goldens: every reported fault of up to 4,096 elements, and every contract on the inputs
+/// that tell contracts apart. Fixed for good: they do not depend on a seed or a level.
 std::vector<Point> golden_cases();
 
 }  // namespace assay::properties::mxfp8_cast
