@@ -26,6 +26,8 @@
 extern "C" {
 void __tsan_acquire(void*);
 void __tsan_release(void*);
+void AnnotateIgnoreWritesBegin(const char* file, int line);
+void AnnotateIgnoreWritesEnd(const char* file, int line);
 }
 #endif
 
@@ -45,10 +47,14 @@ inline void unpoison_memory(const void*, std::size_t) {}
 inline constexpr bool tsan = true;
 inline void happens_before(void* object) { __tsan_release(object); }
 inline void happens_after(void* object) { __tsan_acquire(object); }
+inline void ignore_writes_begin() { AnnotateIgnoreWritesBegin(__FILE__, __LINE__); }
+inline void ignore_writes_end() { AnnotateIgnoreWritesEnd(__FILE__, __LINE__); }
 #else
 inline constexpr bool tsan = false;
 inline void happens_before(void*) {}
 inline void happens_after(void*) {}
+inline void ignore_writes_begin() {}
+inline void ignore_writes_end() {}
 #endif
 
 }  // namespace assay::executor::detail

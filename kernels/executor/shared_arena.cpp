@@ -28,6 +28,14 @@ void* map_arena(void* where) {
   return p;
 }
 
+/// memset, but not in the eyes of ThreadSanitizer: the lane that meets a variable first poisons it before any
+/// lane can use it, and is not thereby a writer of it.
+void fill(std::byte* begin, std::uint8_t value, std::size_t bytes) {
+  ignore_writes_begin();
+  std::memset(begin, value, bytes);
+  ignore_writes_end();
+}
+
 }  // namespace
 
 SharedArena::SharedArena() : memory_(static_cast<std::byte*>(map_arena(nullptr))) {}
@@ -79,7 +87,7 @@ void SharedArena::start_block() {
     guard_all();
   }
   for (unsigned i = 0; i < count_; ++i) {
-    std::memset(memory_ + variables_[i].begin, poison_, variables_[i].end - variables_[i].begin);
+    fill(memory_ + variables_[i].begin, poison_, variables_[i].end - variables_[i].begin);
   }
 }
 
@@ -88,7 +96,7 @@ std::size_t SharedArena::place(const char* name, std::size_t bytes, std::size_t 
   const std::size_t left = count_ == 0 ? 0 : variables_[count_ - 1].end;
   unpoison_memory(memory_ + left, begin + bytes - left);
   guard(left, begin);
-  std::memset(memory_ + begin, poison_, bytes);
+  fill(memory_ + begin, poison_, bytes);
   variables_[count_++] = {name, begin, begin + bytes};
   guard(begin + bytes, begin + bytes + red_zone);
   used_ += bytes;
