@@ -62,8 +62,8 @@ void resume(Fiber& to, Arrival& arrival) {
 #endif
 
 Fibers::~Fibers() {
-  abandon_all();
   for (std::size_t i = 0; i < capacity_; ++i) {
+    if (fibers_[i].created) abandon(fibers_[i]);
     if (fibers_[i].stack != nullptr) munmap(fibers_[i].stack - guard_bytes, guard_bytes + stack_bytes);
   }
 }
@@ -98,18 +98,28 @@ void Fibers::create(Fiber& fiber, std::size_t i) {
   fiber.created = true;
 }
 
-void Fibers::abandon_all() {
+void Fibers::abandon(Fiber& fiber) {
   assert(running_ == &main_);
-  for (std::size_t i = 0; i < capacity_; ++i) {
-    Fiber& fiber = fibers_[i];
-    if (!fiber.created) continue;
-    // Frames that never returned leave their red zones poisoned.
-    unpoison_memory(fiber.stack, fiber.stack_bytes);
-    fiber.fake_stack = nullptr;
+  // Frames that never returned leave their red zones poisoned.
+  unpoison_memory(fiber.stack, fiber.stack_bytes);
+  fiber.fake_stack = nullptr;
+  fiber.lane = nullptr;
 #if defined(ASSAY_EXECUTOR_TSAN)
-    __tsan_destroy_fiber(fiber.tsan_thread);
+  // What the lane did comes before whatever follows the fault.
+  __tsan_switch_to_fiber(fiber.tsan_thread, __tsan_switch_to_fiber_no_sync);
+  happens_before(&fiber);
+  __tsan_switch_to_fiber(main_.tsan_thread, __tsan_switch_to_fiber_no_sync);
+  happens_after(&fiber);
+  __tsan_destroy_fiber(fiber.tsan_thread);
 #endif
-    fiber.created = false;
+  fiber.created = false;
+}
+
+void Fibers::abandon_unfinished() {
+  for (std::size_t i = 0; i < capacity_; ++i) {
+    if (!fibers_[i].created || fibers_[i].lane == nullptr) continue;
+    abandon(fibers_[i]);
+    create(fibers_[i], i);
   }
 }
 

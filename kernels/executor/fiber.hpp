@@ -22,7 +22,7 @@ struct alignas(64) Fiber {
   alignas(Context) std::byte context[sizeof(Context)];
   std::byte* stack = nullptr;  ///< lowest usable byte; the guard pages are below
   std::size_t stack_bytes = 0;
-  Lane* lane = nullptr;  ///< the lane that runs on it
+  Lane* lane = nullptr;  ///< the lane that runs on it; nullptr while idle
   Fiber* next_idle = nullptr;
   void* fake_stack = nullptr;   ///< AddressSanitizer's
   void* tsan_thread = nullptr;  ///< ThreadSanitizer's notion of this fiber: a thread of its own
@@ -92,13 +92,15 @@ class Fibers {
     return address < fiber.stack && address >= fiber.stack - guard_bytes;
   }
 
-  /// Forgets what every fiber was doing, without unwinding. Call on main.
-  void abandon_all();
+  /// Forgets what the fibers of unfinished lanes were doing, without unwinding: they are again at their
+  /// entry. Call on main.
+  void abandon_unfinished();
 
  private:
   friend void resume(Fiber&, Arrival&);
   void finish_switch(void* fake_stack);
   void create(Fiber&, std::size_t i);
+  void abandon(Fiber&);
 
   std::size_t capacity_;
   void (*entry_)(void*);

@@ -9,11 +9,15 @@
 
 #include "kernels/executor/cuda_words.hpp"
 #include "kernels/executor/executor.hpp"
+#include "kernels/executor/sanitizers.hpp"
 
 namespace assay::executor::testing {
 
-/// Blocks of one lane up to 1024, full and partial warps, one to three dimensions.
+/// Blocks of one lane up to 1024, full and partial warps, one to three dimensions. Fewer and smaller under
+/// ThreadSanitizer, where a switch costs a hundred times as much.
 inline const std::vector<Dim3>& block_shapes() {
+  static const std::vector<Dim3> few{{1}, {31}, {33}, {95}, {8, 4, 4}, {7, 1, 13}, {260}};
+  if (detail::tsan) return few;
   static const std::vector<Dim3> shapes{{1},        {2},       {31},        {32},        {33},
                                         {64},       {95},      {256},       {1000},      {1024},
                                         {3, 5, 7},  {8, 4, 4}, {1, 33},     {16, 16},    {1, 1, 64},
@@ -25,6 +29,7 @@ inline std::vector<Options> all_orders(unsigned workers = 0) {
   std::vector<Options> all;
   for (const Order lanes : {Order::forward, Order::reverse, Order::seeded}) {
     for (const Order blocks : {Order::forward, Order::reverse, Order::seeded}) {
+      if (detail::tsan && lanes != blocks) continue;
       Options options;
       options.lanes = lanes;
       options.blocks = blocks;

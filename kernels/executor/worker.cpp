@@ -68,7 +68,7 @@ void Worker::start_launch(const Launch& launch, const std::function<void()>& lan
   block_.dynamic_shared = arena_.dynamic();
   if constexpr (tsan) {
     // Made here, because a fiber made by a lane would be ordered after what that lane did.
-    for (std::size_t i = 0; i < fiber_capacity / count_ * count_ && i < 8 * count_; ++i) fibers_.at(i);
+    for (std::size_t i = 0; i < 2 * count_; ++i) fibers_.at(i);
   }
 }
 
@@ -130,9 +130,9 @@ std::exception_ptr Worker::run_block(std::uint64_t ordinal, uint3 index) {
 
 void Worker::reset_after_fault() {
   happens_after(&fault_leaves_);
-  fibers_.abandon_all();
+  fibers_.abandon_unfinished();
   idle_ = nullptr;
-  fibers_used_ = 0;
+  fibers_used_ = 0;  // those that exist are handed out again, in this order
   ready_ = nullptr;
   barrier_ = {};
   for (Warp& warp : warps_) {
@@ -146,6 +146,7 @@ void Worker::fiber_main(void* worker) {
   for (;;) {
     self.run_lanes();
     Fiber& mine = self.fibers_.running();
+    mine.lane = nullptr;
     mine.next_idle = self.idle_;
     self.idle_ = &mine;
     self.fibers_.switch_to(self.next_fiber());
@@ -176,8 +177,7 @@ void Worker::run_lanes() {
 
 Fiber& Worker::idle_fiber() {
   if constexpr (tsan) {
-    const std::size_t sets = std::min<std::size_t>(8, fiber_capacity / count_);
-    return fibers_.at(ordinal_ % sets * count_ + order_[started_]);
+    return fibers_.at(ordinal_ % 2 * count_ + order_[started_]);
   }
   if (Fiber* fiber = idle_) {
     idle_ = fiber->next_idle;
