@@ -91,6 +91,21 @@ TEST_P(SmallFloat, EncodesTheFarEndsAsTheTwin) {
       ASSERT_TRUE(agrees_at(format, twin::number(significand, exponent))) << significand << " 2^" << exponent;
 }
 
+// Significands that fill all 64 bits, wherever their leading bit falls relative to the format.
+TEST_P(SmallFloat, EncodesFullWidthSignificandsAsTheTwin) {
+  const Format format = GetParam();
+  for (int exponent = -260; exponent < 140; ++exponent)
+    for (const std::uint64_t significand :
+         {~0ull, 1ull << 63, 1ull << 63 | 1, 3ull << 62, 0xAAAAAAAAAAAAAAABull})
+      for (const Rounding rounding : roundings)
+        for (const bool sticky : {false, true}) {
+          const Exact x = Exact::finite(false, significand, exponent, sticky);
+          ASSERT_EQ(encode(format, x, rounding, Overflow::propagate),
+                    twin::encode(format, false, twin::magnitude_of(x), rounding, Overflow::propagate))
+              << significand << " 2^" << exponent << " sticky " << sticky;
+        }
+}
+
 TEST_P(SmallFloat, KeysOrderTheCodesWithNeighboursOneApart) {
   const Format format = GetParam();
   const std::uint32_t sign = twin::layout(format).sign;
