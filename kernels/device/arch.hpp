@@ -28,7 +28,7 @@ namespace assay::kernels::ASSAY_DEVICE_NAMESPACE {
 
 /// Binary16 and bfloat16 values are passed as their bits, and pairs of them packed in one 32-bit word with
 /// element 0 in the low half; the project's own types, because it builds where there is no CUDA toolkit.
-using Half = std::uint32_t;  ///< one 16-bit code in the low half; the high half is zero
+using Code16 = std::uint32_t;  ///< one 16-bit code in the low half; the high half is zero
 
 inline constexpr std::uint32_t canonical_nan_f32 =
     0x7FFFFFFFu;                                            ///< what NVIDIA arithmetic returns for every NaN

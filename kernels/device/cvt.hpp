@@ -49,12 +49,12 @@ __host__ __device__ __forceinline__ constexpr std::uint32_t cvt_e5m2x2_f32(float
 }
 
 /// Exact: bf16 is the high half of fp32. A NaN keeps its sign and payload.
-__host__ __device__ __forceinline__ constexpr float cvt_f32_bf16(Half code) {
+__host__ __device__ __forceinline__ constexpr float cvt_f32_bf16(Code16 code) {
   return std::bit_cast<float>(code << 16);
 }
 
 /// Exact. Every NaN becomes the canonical one.
-__host__ __device__ __forceinline__ constexpr float cvt_f32_f16(Half code) {
+__host__ __device__ __forceinline__ constexpr float cvt_f32_f16(Code16 code) {
   const std::uint32_t magnitude = code & 0x7FFFu;
   const std::uint32_t sign = (code & 0x8000u) << 16;
   const std::uint32_t normal = (magnitude << 13) + ((127u - 15u) << 23);
@@ -65,7 +65,7 @@ __host__ __device__ __forceinline__ constexpr float cvt_f32_f16(Half code) {
 }
 
 /// Magnitudes of 65520 and more become Inf; every NaN becomes 0x7FFF.
-__host__ __device__ __forceinline__ constexpr Half cvt_rn_f16_f32(float value) {
+__host__ __device__ __forceinline__ constexpr Code16 cvt_rn_f16_f32(float value) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t magnitude = bits & 0x7FFFFFFFu;
   const std::uint32_t rounded = magnitude + 0xFFFu + ((magnitude >> 13) & 1u);
@@ -80,7 +80,7 @@ __host__ __device__ __forceinline__ constexpr Half cvt_rn_f16_f32(float value) {
 }
 
 /// Every NaN becomes 0x7FFF; without that guard the rounding bias would turn some NaN into Inf or zero.
-__host__ __device__ __forceinline__ constexpr Half cvt_rn_bf16_f32(float value) {
+__host__ __device__ __forceinline__ constexpr Code16 cvt_rn_bf16_f32(float value) {
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t code = (bits + 0x7FFFu + ((bits >> 16) & 1u)) >> 16;
   return (bits & 0x7FFFFFFFu) > infinity_f32 ? canonical_nan_16 : code;
@@ -111,9 +111,9 @@ __device__ __forceinline__ std::uint32_t cvt_rn_satfinite_e5m2x2_f32(float high,
 }
 
 /// No instruction: a shift is the definition, on every device.
-__device__ __forceinline__ float cvt_f32_bf16(Half code) { return twin::cvt_f32_bf16(code); }
+__device__ __forceinline__ float cvt_f32_bf16(Code16 code) { return twin::cvt_f32_bf16(code); }
 
-__device__ __forceinline__ float cvt_f32_f16(Half code) {
+__device__ __forceinline__ float cvt_f32_f16(Code16 code) {
 #if ASSAY_SM >= 53
   float value;
   asm("cvt.f32.f16 %0, %1;" : "=f"(value) : "h"(static_cast<std::uint16_t>(code)));
@@ -123,7 +123,7 @@ __device__ __forceinline__ float cvt_f32_f16(Half code) {
 #endif
 }
 
-__device__ __forceinline__ Half cvt_rn_f16_f32(float value) {
+__device__ __forceinline__ Code16 cvt_rn_f16_f32(float value) {
 #if ASSAY_SM >= 53
   std::uint16_t code;
   asm("cvt.rn.f16.f32 %0, %1;" : "=h"(code) : "f"(value));
@@ -133,7 +133,7 @@ __device__ __forceinline__ Half cvt_rn_f16_f32(float value) {
 #endif
 }
 
-__device__ __forceinline__ Half cvt_rn_bf16_f32(float value) {
+__device__ __forceinline__ Code16 cvt_rn_bf16_f32(float value) {
 #if ASSAY_SM >= 80
   std::uint16_t code;
   asm("cvt.rn.bf16.f32 %0, %1;" : "=h"(code) : "f"(value));

@@ -19,9 +19,8 @@ constexpr std::byte guard_byte(std::size_t i) {
 
 void fill_guard_zone(std::span<std::byte> zone);
 
-/// Compares the zones before and after a buffer of `bytes` bytes with the pattern. first_offset of the damage
-/// is relative to the buffer; its size runs to the last damaged byte, those between included only within one
-/// zone.
+/// Compares the zones before and after a buffer of `bytes` bytes with the pattern. Reports the first zone
+/// that is damaged, from its first damaged byte to its last; offsets are relative to the buffer.
 std::optional<GuardDamage> find_guard_damage(const std::string& buffer, std::size_t bytes,
                                              std::span<const std::byte> before,
                                              std::span<const std::byte> after);
