@@ -28,9 +28,8 @@ void no_collective(benchmark::State& state) {
   for (auto _ : state) {
     run_kernel(blocks, [&] { out[blockIdx.x * blockDim.x + threadIdx.x] = threadIdx.x; });
   }
-  state.counters["ns_per_lane"] =
-      benchmark::Counter(static_cast<double>(state.iterations()) * blocks * lanes * 1e-9,
-                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.counters["per_lane"] = benchmark::Counter(static_cast<double>(state.iterations()) * blocks * lanes,
+                                                  benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 BENCHMARK(no_collective)->UseRealTime();
 
@@ -42,8 +41,8 @@ void barrier_switch(benchmark::State& state) {
       for (unsigned i = 0; i < rounds; ++i) __syncthreads();
     });
   }
-  state.counters["ns_per_switch"] =
-      benchmark::Counter(static_cast<double>(state.iterations()) * rounds * lanes * 1e-9,
+  state.counters["per_switch"] =
+      benchmark::Counter(static_cast<double>(state.iterations()) * rounds * lanes,
                          benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 BENCHMARK(barrier_switch)->UseRealTime();
@@ -59,8 +58,8 @@ void shuffle_of_a_warp(benchmark::State& state) {
       out[threadIdx.x] = v;
     });
   }
-  state.counters["ns_per_shuffle"] =
-      benchmark::Counter(static_cast<double>(state.iterations()) * rounds * (lanes / 32) * 1e-9,
+  state.counters["per_shuffle"] =
+      benchmark::Counter(static_cast<double>(state.iterations()) * rounds * (lanes / 32),
                          benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 BENCHMARK(shuffle_of_a_warp)->UseRealTime();

@@ -6,6 +6,12 @@
 #include <cerrno>
 #include <system_error>
 
+#if defined(ASSAY_EXECUTOR_ASAN)
+/// Frames on the heap, which some compilers turn on, outlive a lane abandoned after a fault. Weak: a
+/// program's own defaults win.
+extern "C" [[gnu::weak]] const char* __asan_default_options() { return "detect_stack_use_after_return=0"; }
+#endif
+
 namespace assay::executor::detail {
 namespace {
 

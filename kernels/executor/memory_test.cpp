@@ -20,7 +20,7 @@ constexpr bool sanitized = detail::asan || detail::tsan;
 
 /// Death tests start the program anew: a fork of a process whose fibers and workers exist is not one that a
 /// sanitizer watches.
-void die_in_a_new_process() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+[[maybe_unused]] void die_in_a_new_process() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 
 // ---- memory ------------------------------------------------------------------------------------
 
