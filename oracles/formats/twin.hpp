@@ -15,8 +15,10 @@
 namespace assay::formats::twin {
 
 /// A magnitude as a whole number of 2^-resolution: fine enough for the product of two fp32 subnormals, with
-/// room below.
-using Number = boost::multiprecision::cpp_int;
+/// room below. Of fixed size, because a heap allocation for each would be most of the cost; two numbers of
+/// the range fit their product.
+using Number = boost::multiprecision::number<boost::multiprecision::cpp_int_backend<
+    1536, 1536, boost::multiprecision::signed_magnitude, boost::multiprecision::unchecked, void>>;
 inline constexpr int resolution = 512;
 
 /// significand * 2^exponent.
