@@ -232,16 +232,6 @@ void judge_file(FamilyRun& run, const Family& family, const fixtures::TensorPath
   }
 }
 
-/// The committed files of real data: fixtures/<family>/*.safetensors, in name order.
-std::vector<std::filesystem::path> committed_files(const Family& family) {
-  std::vector<std::filesystem::path> files;
-  for (const auto& entry : std::filesystem::directory_iterator(home() / "fixtures" / family.name())) {
-    if (entry.path().extension() == ".safetensors") files.push_back(entry.path());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
 bool claims(const Family& family, std::string_view token) {
   return token.substr(0, family.name().size()) == family.name() &&
          token.substr(family.name().size()).substr(0, 1) == ":";
@@ -259,8 +249,9 @@ void judge_tokens(FamilyRun& run, const Family& family, const std::vector<std::s
 void judge_built_in(FamilyRun& run, const Family& family, const GateOptions& options, Recorder& recorder,
                     Progress& progress) {
   judge_tokens(run, family, family.cases(options.level, options.seed), progress);
-  for (const auto& file : committed_files(family)) {
-    judge_file(run, family, {file, ""}, options.level, recorder.result(), progress);
+  for (const std::string& name : family.real_inputs()) {
+    judge_file(run, family, {home() / "fixtures" / family.name() / name, ""}, options.level,
+               recorder.result(), progress);
   }
   run.check_properties();
 }

@@ -90,6 +90,7 @@ class CopyFamily : public Family {
                                                    Level) const override {
     return {};
   }
+  std::vector<std::string> real_inputs() const override { return {}; }
   std::vector<Property> properties() const override { return {}; }
   std::map<std::string, std::vector<std::string>> golden_cases() const override { return {}; }
   std::vector<std::string> known_unsupported() const override { return {"slow: rows are odd"}; }

@@ -9,9 +9,11 @@
 namespace assay::properties {
 namespace {
 
+/// A build folder has fixtures/ and goldens/ too, but not the README.
 bool has_data(const std::filesystem::path& folder) {
   return std::filesystem::is_directory(folder / "fixtures") &&
-         std::filesystem::is_directory(folder / "goldens");
+         std::filesystem::is_directory(folder / "goldens") &&
+         std::filesystem::is_regular_file(folder / "README.md");
 }
 
 }  // namespace
@@ -19,7 +21,7 @@ bool has_data(const std::filesystem::path& folder) {
 std::filesystem::path home() {
   if (const char* set = std::getenv("ASSAY_HOME")) {
     if (has_data(set)) return set;
-    throw BadInput(fmt::format("ASSAY_HOME='{}': no fixtures/ and goldens/ there", set));
+    throw BadInput(fmt::format("ASSAY_HOME='{}': no README.md, fixtures/ and goldens/ there", set));
   }
   std::error_code ignored;
   for (auto folder = std::filesystem::read_symlink("/proc/self/exe", ignored).parent_path(); !folder.empty();

@@ -210,7 +210,9 @@ fixtures::Tensor as_input(const fixtures::Tensor& tensor, Format input) {
   return converted;
 }
 
-std::vector<InputBuffer> CastWorkload::inputs() const { return {{"x", point_.input, x_, input_alignment(point_)}}; }
+std::vector<InputBuffer> CastWorkload::inputs() const {
+  return {{"x", point_.input, x_, input_alignment(point_)}};
+}
 
 std::vector<OutputBuffer> CastWorkload::outputs() const {
   const oracle::Shape& shape = point_.shape;
