@@ -7,7 +7,10 @@
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <string>
+
+#include "goldens/record/record.hpp"
 
 namespace {
 
@@ -98,6 +101,56 @@ TEST(Program, JsonIsDeterministicAndWrittenWhole) {
   EXPECT_NE(read("a").find("\"verdict\": \"pass\""), std::string::npos);
   expect_usage_error(one_case + "--json '" + (folder / "missing/c").string() + "'", "does not exist");
   EXPECT_FALSE(std::filesystem::exists(folder / "missing"));
+  std::filesystem::remove_all(folder);
+}
+
+/// A copy of an approved record with `change` made to it and sealed again, as a wrong acceptance would leave
+/// it.
+std::string changed_golden(const std::function<void(assay::goldens::Record&)>& change) {
+  auto record = assay::goldens::read(ASSAY_SOURCE_DIR "/goldens/mxfp8_cast/bf16.h5");
+  change(record);
+  for (auto& entry : record.entries) {
+    entry.input_digest = assay::goldens::digest(entry.inputs);
+    entry.output_digest = assay::goldens::digest(entry.outputs);
+  }
+  const auto path = std::filesystem::temp_directory_path() / "bf16.h5";
+  assay::goldens::write(path, record);
+  return "golden verify '" + path.string() + "'";
+}
+
+TEST(Program, GoldensHoldAndAChangedOneIsRed) {
+  const Ran approved = run("golden verify");
+  EXPECT_EQ(approved.exit_code, 0) << approved.text;
+  EXPECT_EQ(run(changed_golden([](auto&) {})).exit_code, 0);
+
+  const Ran one_code =
+      run(changed_golden([](auto& record) { record.entries[3].outputs[0].bytes[7] ^= std::byte{1}; }));
+  EXPECT_EQ(one_code.exit_code, 1) << one_code.text;
+  EXPECT_NE(one_code.text.find("A013"), std::string::npos) << one_code.text;
+  EXPECT_NE(one_code.text.find("approved 0x"), std::string::npos) << one_code.text;
+
+  const Ran input =
+      run(changed_golden([](auto& record) { record.entries[3].inputs[0].bytes[0] ^= std::byte{1}; }));
+  EXPECT_EQ(input.exit_code, 1) << input.text;
+  EXPECT_NE(input.text.find("other inputs"), std::string::npos) << input.text;
+
+  const Ran missing = run(changed_golden([](auto& record) { record.entries.pop_back(); }));
+  EXPECT_EQ(missing.exit_code, 1) << missing.text;
+  EXPECT_NE(missing.text.find("missing from the record"), std::string::npos) << missing.text;
+}
+
+TEST(Program, RegeneratedGoldensAreTheApprovedBytes) {
+  const auto folder = std::filesystem::temp_directory_path() / "assay_golden_test";
+  ASSERT_EQ(run("golden regen --out '" + folder.string() + "'").exit_code, 0);
+  const auto bytes = [](const std::filesystem::path& path) {
+    std::ifstream file(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  };
+  for (const char* name : {"bf16.h5", "fp16.h5", "fp32.h5"}) {
+    EXPECT_EQ(bytes(folder / "mxfp8_cast" / name),
+              bytes(std::filesystem::path(ASSAY_SOURCE_DIR) / "goldens/mxfp8_cast" / name))
+        << name;
+  }
   std::filesystem::remove_all(folder);
 }
 
