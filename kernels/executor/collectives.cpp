@@ -127,7 +127,7 @@ std::uint64_t end_shuffle(Arrival* arrival, Shuffle what, unsigned operand) {
   const Lane& lane = worker.arrived(arrival);
   const Group& group = *lane.joined;
   const unsigned from = source_lane(what, lane.position, operand);
-  if ((group.members[lane.parity] >> from & 1u) == 0) [[unlikely]]
+  if ((group.members >> from & 1u) == 0) [[unlikely]]
     worker.fail_read(lane, signature_of(what.op, what.bytes), from);
   return group.values[lane.parity][from];
 }
@@ -138,10 +138,7 @@ void end_sync_warp(Arrival* arrival) {
 }
 
 /// Not told apart by the group's operation: a lane that went on may have begun the next collective on it.
-unsigned end_collective(Arrival* arrival) {
-  const Lane& lane = worker_of_thread->arrived(arrival);
-  return lane.joined->result[lane.parity];
-}
+unsigned end_collective(Arrival* arrival) { return worker_of_thread->arrived(arrival).joined->result; }
 
 std::byte* shared_address(SharedVariable& variable, Place place) {
   const auto [worker, lane] = here();
@@ -188,14 +185,13 @@ Fiber* Worker::begin_barrier(Lane& lane, BarrierOp op, bool predicate, Place pla
 }
 
 unsigned Worker::end_barrier(Arrival* arrival) {
-  const Lane& lane = arrived(arrival);
-  happens_after(edge(lane));
-  return barrier_.result[lane.parity];
+  happens_after(edge(arrived(arrival)));
+  return barrier_.result;
 }
 
 void Worker::release_barrier() {
   if (!arena_.empty()) check_shared();
-  barrier_.result[barrier_.parity] = barrier_.predicates;
+  barrier_.result = barrier_.predicates;
   barrier_.parity ^= 1;
   barrier_.arrived = 0;
   ++counts_.barriers;
@@ -212,9 +208,9 @@ void Worker::complete(const Lane& reporter, Group& group) {
     if (const unsigned gone = group.mask & warp.exited & warp.present) [[unlikely]] {
       fail_vote(group.waiting.head != nullptr ? *group.waiting.tail : reporter, group, gone);
     }
-    group.result[group.parity] = vote ? group.predicates : reduced(op, group);
+    group.result = vote ? group.predicates : reduced(op, group);
   }
-  group.members[group.parity] = group.arrived;
+  group.members = group.arrived;
   group.parity ^= 1;
   group.arrived = 0;
   --warp.pending;

@@ -2,7 +2,9 @@
 // the executor usable. Faults of memory are in memory_test.cpp.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <stdexcept>
+#include <thread>
 
 #include "kernels/executor/testing.hpp"
 
@@ -212,22 +214,25 @@ TEST(Exception, OfALaneReachesTheCaller) {
 
 TEST(Error, IsThatOfTheFirstBlockWhateverTheWorkers) {
   for (const unsigned workers : {1u, 2u, 5u}) {
-    for (int repeat = 0; repeat < 20; ++repeat) {
-      Options options;
-      options.workers = workers;
-      try {
-        run(
-            {"many", {64}, {32}},
-            [] {
-              if (blockIdx.x < 9) return;
-              for (unsigned i = 0; i < (64 - blockIdx.x) * 10; ++i) __syncwarp();  // later blocks fail sooner
-              (void)__shfl_sync(1u << threadIdx.x, 1, 31);
-            },
-            options);
-        FAIL();
-      } catch (const ExecutorError& error) {
-        EXPECT_NE(std::string(error.what()).find("block (9,0,0)"), std::string::npos) << error.what();
-      }
+    Options options;
+    options.workers = workers;
+    std::atomic<bool> later_failed{false};
+    try {
+      run(
+          {"many", {64}, {32}},
+          [&] {
+            if (blockIdx.x < 9) return;
+            if (blockIdx.x > 9) later_failed = true;
+            // The first lane holds block 9 back until a later block has failed, where workers run side by
+            // side.
+            for (long patience = workers == 1 ? 0 : 100000; patience > 0 && !later_failed; --patience)
+              std::this_thread::yield();
+            (void)__shfl_sync(1u << threadIdx.x, 1, 31);
+          },
+          options);
+      FAIL();
+    } catch (const ExecutorError& error) {
+      EXPECT_NE(std::string(error.what()).find("block (9,0,0)"), std::string::npos) << error.what();
     }
   }
 }

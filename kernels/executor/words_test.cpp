@@ -181,24 +181,28 @@ TEST(Atomics, ReturnTheOldValueAndStoreTheNew) {
 }
 
 TEST(Atomics, LoseNoUpdateBetweenWorkers) {
+  constexpr unsigned blocks = 32, lanes = 64, rounds = 500;
   Options options;
   options.workers = 4;
   unsigned count = 0, most = 0;
-  float sum = 0;  // a multiple of 1/4 under 2^22: exact in any order
+  float sum = 0;  // multiples of 1/4 under 2^22: exact in any order
   double wide = 0;
   run(
-      {"count", {200}, {64}},
+      {"count", {blocks}, {lanes}},
       [&] {
-        atomicAdd(&count, 1u);
-        atomicAdd(&sum, 0.25f);
-        atomicAdd(&wide, 0.25);
-        atomicMax(&most, blockIdx.x * 64 + threadIdx.x);
+        for (unsigned i = 0; i < rounds; ++i) {
+          atomicAdd(&count, 1u);
+          atomicAdd(&sum, 0.25f);
+          atomicAdd(&wide, 0.25);
+          atomicMax(&most, (blockIdx.x * lanes + threadIdx.x) * rounds + i);
+        }
       },
       options);
-  EXPECT_EQ(count, 12800u);
-  EXPECT_EQ(sum, 3200.0f);
-  EXPECT_EQ(wide, 3200.0);
-  EXPECT_EQ(most, 12799u);
+  constexpr unsigned all = blocks * lanes * rounds;
+  EXPECT_EQ(count, all);
+  EXPECT_EQ(sum, static_cast<float>(all) / 4);
+  EXPECT_EQ(wide, static_cast<double>(all) / 4);
+  EXPECT_EQ(most, all - 1);
 }
 
 }  // namespace

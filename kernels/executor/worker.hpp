@@ -63,19 +63,20 @@ struct Chain {
 };
 
 /// The warp collectives on one mask. Values are double-buffered: a lane may bring its value for the next
-/// collective while others have yet to read the last one, but cannot go further than that before they have.
+/// collective while others have yet to read the last one. Members and result are not: the next collective
+/// completes, and sets them, only after all have read.
 struct Group {
   unsigned mask = 0;
-  unsigned arrived = 0;      ///< lanes in the collective that is being gathered; 0: none is
-  unsigned parity = 0;       ///< the buffer being gathered
-  unsigned signature = 0;    ///< operation and size, of the first to arrive
-  unsigned predicates = 0;   ///< one bit per lane whose predicate holds
-  unsigned members[2] = {};  ///< lanes that took part
-  unsigned result[2] = {};   ///< of a vote or reduction
+  unsigned arrived = 0;     ///< lanes in the collective that is being gathered; 0: none is
+  unsigned parity = 0;      ///< the buffer being gathered
+  unsigned signature = 0;   ///< operation and size, of the first to arrive
+  unsigned predicates = 0;  ///< one bit per lane whose predicate holds
+  unsigned members = 0;     ///< lanes that took part in the last one
+  unsigned result = 0;      ///< of the last one, if a vote or reduction
   Chain waiting;
   std::uint64_t values[2][warp_lanes] = {};
-  Group* next = nullptr;  ///< of the same warp, or spare
-  Group* next_owned = nullptr;
+  Group* next = nullptr;        ///< of the same warp, or spare
+  Group* next_owned = nullptr;  ///< of all that the worker made
 };
 
 struct Warp {
@@ -88,11 +89,12 @@ struct Warp {
 };
 
 struct Barrier {
-  unsigned arrived = 0, parity = 0, predicates = 0;
+  unsigned arrived = 0, predicates = 0;
+  unsigned parity = 0;  ///< which of two happens-before edges the lanes take
   BarrierOp op{};
   Place place{nullptr, 0};
   Lane* first = nullptr;
-  unsigned result[2] = {};
+  unsigned result = 0;  ///< of the last one
   Chain waiting;
 };
 
