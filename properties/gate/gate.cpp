@@ -157,18 +157,35 @@ class FamilyRun : public Bench {
         continue;
       }
       ++recorder_.result().properties_failed;
-      Finding finding;
-      finding.code = Code::property_failed;
-      finding.place = fmt::format("{}, property '{}'", family_.name(), property.name);
-      finding.summary = "does not hold: " + property.sentence;
-      finding.token = counter_example;
-      recorder_.add(finding);
-      // The shrunk case once more, recorded, so that the table and the findings show what is wrong with it.
-      judge_recorded(*family_.materialise(counter_example.substr(0, counter_example.find('\n'))));
+      recorder_.add(describe_counter_example(property, counter_example));
     }
   }
 
  private:
+  /// The shrunk case once more, so that the finding says what is wrong with it and the table shows whose it
+  /// is.
+  Finding describe_counter_example(const Property& property, const std::string& tokens) {
+    Finding finding;
+    finding.code = Code::property_failed;
+    finding.place = fmt::format("{}, property '{}'", family_.name(), property.name);
+    finding.summary = "does not hold: " + property.sentence;
+    finding.token = tokens;
+    const auto workload = family_.materialise(tokens.substr(0, tokens.find('\n')));
+    for (std::size_t i = 0; i < routes_.size(); ++i) {
+      for (Device* device : devices_) {
+        const CaseResult result = judge_case(family_, *workload, routes_[i], *device);
+        recorder_.add_counts(row(i, *device), result);
+        for (const Finding& wrong : result.findings) {
+          if (finding.patterns.empty()) finding.patterns = wrong.patterns;
+          finding.notes.push_back(
+              fmt::format("{} {}: {}", code_text(wrong.code), wrong.place, wrong.summary));
+          finding.notes.insert(finding.notes.end(), wrong.notes.begin(), wrong.notes.end());
+        }
+      }
+    }
+    return finding;
+  }
+
   Row& row(std::size_t selected, const Device& device) {
     return recorder_.row(family_.name(), names_[selected], to_string(device.kind()));
   }

@@ -30,12 +30,16 @@ void Recorder::count(Row& row, const CaseResult& result) {
   for (const kernels::LaunchRecord& launch : result.witness.launches) ++row.launches[launch.kernel];
 }
 
-void Recorder::add(Row& row, const CaseResult& result) {
+void Recorder::add_counts(Row& row, const CaseResult& result) {
   count(row, result);
   if (result.verdict == Verdict::fail || result.verdict == Verdict::error ||
       result.verdict == Verdict::vacuous) {
     ++row.failed;
   }
+}
+
+void Recorder::add(Row& row, const CaseResult& result) {
+  add_counts(row, result);
   for (const Finding& finding : result.findings) add(finding);
 }
 

@@ -16,10 +16,14 @@ class Recorder {
   /// for.
   Row& row(std::string_view family, std::string_view route, std::string_view device);
 
-  /// Adds one judged case to its row.
+  /// Adds one judged case to its row, and its findings.
   void add(Row&, const CaseResult&);
 
-  /// Adds the counts of a case that ran inside a property; findings wait until the property has shrunk them.
+  /// The same without the findings, for a case whose findings are told elsewhere.
+  void add_counts(Row&, const CaseResult&);
+
+  /// As add_counts, but a failure is not counted: a case that ran inside a property, which shrinks before it
+  /// tells.
   void count(Row&, const CaseResult&);
 
   /// Keeps the first finding of each kind (place, code, patterns) and counts the others as suppressed.
