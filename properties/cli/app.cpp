@@ -8,6 +8,7 @@
 
 #include "fixtures/files/tensor_file.hpp"
 #include "fixtures/tensor/errors.hpp"
+#include "kernels/runtime/witness.hpp"
 #include "properties/cli/commands.hpp"
 
 namespace assay::cli {
@@ -158,6 +159,8 @@ int run(int argc, char** argv) {
   CLI::App app{"Assay: numerical verification and golden tests for low-precision GPU kernels"};
   app.name("assay");
   app.require_subcommand(1);
+  app.set_version_flag("--version",
+                       fmt::format("assay {} (build {})", ASSAY_VERSION, kernels::binary_hash()));
   app.footer(exit_codes);
 
   std::function<int()> action;
@@ -183,6 +186,9 @@ int run(int argc, char** argv) {
     const CLI::App* shown = &app;
     while (!shown->get_subcommands().empty()) shown = shown->get_subcommands().front();
     fmt::print("{}", shown->help());
+    return properties::exit_pass;
+  } catch (const CLI::CallForVersion& version) {
+    fmt::print("{}\n", version.what());
     return properties::exit_pass;
   } catch (const CLI::ParseError& error) {
     return report_usage(app, error, argc, argv);

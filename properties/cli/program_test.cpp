@@ -158,6 +158,7 @@ TEST(Program, Explains) {
   EXPECT_NE(run("explain e4m3 0x7E").text.find("448"), std::string::npos);
   EXPECT_NE(run("explain A005").text.find("witness"), std::string::npos);
   EXPECT_NE(run("explain scale off by one").text.find("e8m0"), std::string::npos);
+  EXPECT_NE(run("--version").text.find("(build "), std::string::npos);
   EXPECT_NE(run("list").text.find("register"), std::string::npos);
 }
 
