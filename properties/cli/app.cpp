@@ -184,8 +184,12 @@ int run(int argc, char** argv) {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
     const CLI::App* shown = &app;
-    while (!shown->get_subcommands().empty()) shown = shown->get_subcommands().front();
-    fmt::print("{}", shown->help());
+    std::string above;
+    while (!shown->get_subcommands().empty()) {
+      above += (above.empty() ? "" : " ") + shown->get_name();
+      shown = shown->get_subcommands().front();
+    }
+    fmt::print("{}", shown->help(above));
     return properties::exit_pass;
   } catch (const CLI::CallForVersion& version) {
     fmt::print("{}\n", version.what());
