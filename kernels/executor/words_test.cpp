@@ -1,8 +1,9 @@
 // The CUDA words that need no scheduler, against their definitions spelt out bit by bit.
 #include <gtest/gtest.h>
 
-#include <array>
+#include <atomic>
 #include <limits>
+#include <thread>
 #include <type_traits>
 #include <vector>
 
@@ -181,15 +182,19 @@ TEST(Atomics, ReturnTheOldValueAndStoreTheNew) {
 }
 
 TEST(Atomics, LoseNoUpdateBetweenWorkers) {
-  constexpr unsigned blocks = 32, lanes = 64, rounds = 500;
+  constexpr unsigned blocks = 32, lanes = 64, rounds = 2000;
   Options options;
   options.workers = 4;
+  std::atomic<unsigned> begun{0};
   unsigned count = 0, most = 0;
-  float sum = 0;  // multiples of 1/4 under 2^22: exact in any order
+  float sum = 0;  // multiples of 1/4 under 2^22, exact in any order
   double wide = 0;
   run(
       {"count", {blocks}, {lanes}},
       [&] {
+        // Begin when two workers have, where there are two.
+        if (threadIdx.x == 0) ++begun;
+        for (long patience = 100000; patience > 0 && begun < 2; --patience) std::this_thread::yield();
         for (unsigned i = 0; i < rounds; ++i) {
           atomicAdd(&count, 1u);
           atomicAdd(&sum, 0.25f);
