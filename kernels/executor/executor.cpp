@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 #include <pthread.h>
+#include <sched.h>
 
 #include <algorithm>
 #include <atomic>
@@ -92,6 +93,19 @@ class Job {
   Counts total_;
 };
 
+/// Moves this OS thread to another core when it is on `core`. A woken thread is often put beside the one that
+/// woke it, and a launch is over before the scheduler would part them.
+void leave_core([[maybe_unused]] int core) {
+#if defined(__linux__)
+  cpu_set_t allowed;
+  if (core < 0 || sched_getcpu() != core || sched_getaffinity(0, sizeof allowed, &allowed) != 0) return;
+  if (CPU_COUNT(&allowed) < 2) return;
+  cpu_set_t others = allowed;
+  CPU_CLR(static_cast<std::size_t>(core), &others);
+  if (sched_setaffinity(0, sizeof others, &others) == 0) sched_setaffinity(0, sizeof allowed, &allowed);
+#endif
+}
+
 /// Threads that help the caller of run(). A helper joins a job while it is open; the caller closes it when no
 /// block is left and waits for those who joined, never for one that is still waking up.
 class Pool {
@@ -108,6 +122,7 @@ class Pool {
       const std::lock_guard lock(mutex_);
       while (threads_.size() < helpers) threads_.emplace_back([this] { help(); });
       job_ = &job;
+      caller_core_ = sched_getcpu();
       places_ = helpers;
       ++generation_;
     }
@@ -153,7 +168,9 @@ class Pool {
       --places_;
       ++active_;
       Job& job = *job_;
+      const int caller_core = caller_core_;
       lock.unlock();
+      leave_core(caller_core);
       job.work();
       lock.lock();
       if (--active_ == 0) done_.notify_one();
@@ -167,6 +184,7 @@ class Pool {
   Job* job_ = nullptr;
   std::uint64_t generation_ = 0;
   unsigned places_ = 0, active_ = 0;
+  int caller_core_ = -1;
   bool stop_ = false;
 };
 

@@ -83,7 +83,7 @@ struct Fault {
   bool has_address, writes;
 };
 constinit thread_local Fault fault_of_thread{};
-struct sigaction previous_action;
+struct sigaction previous_segv, previous_bus;
 
 /// Where a lane continues after its invalid access: on its own stack, outside the signal handler, so that the
 /// fault is reported like any other.
@@ -105,12 +105,13 @@ struct sigaction previous_action;
 
 /// Leaves the fault to whoever handled it before us.
 void chain(int signal, siginfo_t* info, void* context) {
-  if ((previous_action.sa_flags & SA_SIGINFO) != 0) {
-    previous_action.sa_sigaction(signal, info, context);
-  } else if (previous_action.sa_handler != SIG_DFL && previous_action.sa_handler != SIG_IGN) {
-    previous_action.sa_handler(signal);
+  const struct sigaction& previous = signal == SIGBUS ? previous_bus : previous_segv;
+  if ((previous.sa_flags & SA_SIGINFO) != 0) {
+    previous.sa_sigaction(signal, info, context);
+  } else if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN) {
+    previous.sa_handler(signal);
   } else {
-    sigaction(signal, &previous_action, nullptr);  // the access repeats on return, and meets the default
+    sigaction(signal, &previous, nullptr);  // the access repeats on return, and meets the default
   }
 }
 
@@ -180,7 +181,7 @@ void catch_faults_on_this_thread() {
     action.sa_sigaction = &on_fault;
     action.sa_flags = SA_SIGINFO | SA_ONSTACK;
     sigemptyset(&action.sa_mask);
-    return sigaction(SIGSEGV, &action, &previous_action) == 0 && sigaction(SIGBUS, &action, nullptr) == 0;
+    return sigaction(SIGSEGV, &action, &previous_segv) == 0 && sigaction(SIGBUS, &action, &previous_bus) == 0;
   }();
   thread_local const SignalStack stack;
   (void)installed;

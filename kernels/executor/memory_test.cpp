@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <csignal>
 #include <cstdlib>
 #include <set>
 
@@ -20,7 +21,7 @@ constexpr bool sanitized = detail::asan || detail::tsan;
 
 /// Death tests start the program anew: a fork of a process whose fibers and workers exist is not one that a
 /// sanitizer watches.
-[[maybe_unused]] void die_in_a_new_process() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
+void die_in_a_new_process() { GTEST_FLAG_SET(death_test_style, "threadsafe"); }
 
 // ---- memory ------------------------------------------------------------------------------------
 
@@ -97,6 +98,17 @@ TEST(OutOfBounds, WildAndImpossibleAddresses) {
   expect_memory_fault({"low", {1}, {32}}, {"before the beginning of the nearest buffer, 'only' (64 bytes)"},
                       "SEGV", write_to(64));
   expect_memory_fault({"impossible", {1}, {32}}, {"cannot exist"}, "SEGV", write_to(std::uintptr_t{1} << 63));
+}
+
+TEST(OutOfBounds, OutsideALaneIsNotTakenForOne) {
+  expect_works();  // the handler is installed by now
+  die_in_a_new_process();
+  const auto touch = [](std::uintptr_t address) { *reinterpret_cast<volatile int*>(address) = 1; };
+  if constexpr (sanitized) {
+    EXPECT_DEATH(touch(64), "SEGV");
+  } else {
+    EXPECT_EXIT(touch(64), ::testing::KilledBySignal(SIGSEGV), "");
+  }
 }
 
 TEST(OutOfBounds, SharedMemoryIsWrittenPastItsEnd) {

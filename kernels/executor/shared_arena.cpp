@@ -112,7 +112,7 @@ std::byte* SharedArena::allocate(SharedVariable& variable) {
     index = variable.index.load(std::memory_order_relaxed);
     if (index == 0) variable.index.store(index = ++numbered, std::memory_order_relaxed);
   }
-  assert(index < max_variables && "more ASSAY_SHARED declarations in one program than the table holds");
+  assert(index < max_declared && "more ASSAY_SHARED declarations in one program than the table holds");
   if (used_ + variable.bytes > limit || count_ == max_variables) return nullptr;
   // Exactly the alignment that the type promises and no more, so that a kernel relying on more is caught.
   // Never under eight, the granule of AddressSanitizer.

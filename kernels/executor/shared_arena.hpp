@@ -16,7 +16,8 @@ class SharedArena {
  public:
   static constexpr std::size_t limit = 227 * 1024;  ///< bytes a block may use on sm_90 and sm_100
   static constexpr std::size_t red_zone = 64;
-  static constexpr unsigned max_variables = 1024;
+  static constexpr unsigned max_variables = 512;   ///< in one launch
+  static constexpr unsigned max_declared = 16384;  ///< in one program, template instantiations counted singly
 
   SharedArena();
   ~SharedArena();
@@ -66,7 +67,7 @@ class SharedArena {
   std::size_t used_ = 0;
   unsigned count_ = 0;
   std::array<Variable, max_variables> variables_;  // fixed: lanes allocate, and must not touch the heap
-  std::array<Place, max_variables> places_;
+  std::array<Place, max_declared> places_;
 };
 
 }  // namespace assay::executor::detail
