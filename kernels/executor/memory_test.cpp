@@ -103,11 +103,12 @@ TEST(OutOfBounds, WildAndImpossibleAddresses) {
 TEST(OutOfBounds, OutsideALaneIsNotTakenForOne) {
   expect_works();  // the handler is installed by now
   die_in_a_new_process();
-  const auto touch = [](std::uintptr_t address) { *reinterpret_cast<volatile int*>(address) = 1; };
+  volatile std::uintptr_t address = 64;
+  const auto touch = [&] { *reinterpret_cast<volatile int*>(address) = 1; };
   if constexpr (sanitized) {
-    EXPECT_DEATH(touch(64), "SEGV");
+    EXPECT_DEATH(touch(), "SEGV");
   } else {
-    EXPECT_EXIT(touch(64), ::testing::KilledBySignal(SIGSEGV), "");
+    EXPECT_EXIT(touch(), ::testing::KilledBySignal(SIGSEGV), "");
   }
 }
 
