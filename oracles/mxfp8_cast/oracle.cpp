@@ -223,6 +223,8 @@ CastAcceptance accept(Format input, std::span<const std::byte> x, const Shape& s
 
   CastAcceptance result;
   result.data.format = contracts.element;
+  result.data.nan =
+      arithmetic::NanRule::canonical;  // 0x7F for either sign, as the conversion instructions give it
   result.data.lo.resize(shape.rows * shape.cols);
   result.scales.format = Format::e8m0;
   result.scales.lo.resize(shape.scale_rows *

@@ -76,7 +76,7 @@ std::uint8_t element_code(formats::Format input, std::uint32_t code, std::uint8_
                           Fault = Fault::none);
 
 struct CastAcceptance {
-  arithmetic::Acceptance data;    ///< rows * cols codes of contracts.element
+  arithmetic::Acceptance data;    ///< rows * cols codes of contracts.element; a NaN must be 0x7F
   arithmetic::Acceptance scales;  ///< scale_rows * scale_stride e8m0 codes, padding included
 };
 

@@ -25,7 +25,9 @@ constexpr Explanation diagnostic_texts[] = {
      "others: the route\n"
      "fell back to another implementation, or launched more or fewer kernels. Right numbers do not excuse "
      "it: what was\n"
-     "claimed to be tested was not."},
+     "claimed to be tested was not. The same code is given when the routes that a device lists, or the "
+     "launches they\n"
+     "declare, are not those that the family requires."},
     {"A006", "two runs of one case differ",
      "The case ran twice over different poisons and, on the cpu device, with lanes and blocks in another "
      "order and shared\n"
@@ -41,10 +43,12 @@ constexpr Explanation diagnostic_texts[] = {
      "off by one, ...) are injected into a copy of the output, and the check must reject each. One was "
      "accepted, or none\n"
      "could be injected, so the pass would be worth nothing."},
-    {"A009", "unsupported, and not in the family's list",
-     "A route refused a case for a reason that the family does not list as known. A route may not shrink "
-     "what it supports\n"
-     "unnoticed."},
+    {"A009", "a route takes other cases than the family's rule says",
+     "What each route takes is stated twice: by the route, and by the family's judge without asking the "
+     "route. The route\n"
+     "refused a case that it has to take, took one that it has to refuse, or gave another reason. So a route "
+     "cannot shrink\n"
+     "what it supports, and be judged on less, by an edit on the kernels' side alone."},
     {"A010", "the kernel was stopped",
      "The executor found a fault of the kernel (a divergent barrier, a mismatched mask, a read of an exited "
      "lane, a\n"

@@ -24,7 +24,7 @@ int list() {
     }
     for (const auto& property : family->properties())
       fmt::print("  property {:<26} {}\n", property.name, property.sentence);
-    for (const auto& limit : family->known_unsupported()) fmt::print("  unsupported {}\n", limit);
+    for (const auto& limit : family->limits()) fmt::print("  unsupported {}\n", limit);
     for (const auto level : {Level::quick, Level::full, Level::exhaustive}) {
       constexpr const char* names[] = {"quick", "full", "exhaustive"};
       fmt::print("  level {:<11} {} fixed cases\n", names[static_cast<int>(level)],

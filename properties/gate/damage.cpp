@@ -138,4 +138,22 @@ std::vector<Finding> check_witness(const Family& family, std::size_t route, cons
   return {finding};
 }
 
+std::vector<Finding> check_routes(const Family& family, kernels::DeviceKind device) {
+  const auto describe = [](const auto& routes) {
+    std::vector<std::string> texts;
+    for (const auto& route : routes)
+      texts.push_back(fmt::format("{} = [{}]", route.name, fmt::join(route.launches, ", ")));
+    return fmt::format("{}", fmt::join(texts, "; "));
+  };
+  const std::string required = describe(family.required_routes());
+  const std::string listed = describe(family.routes_on(device));
+  if (required == listed) return {};
+  Finding finding;
+  finding.code = Code::wrong_witness;
+  finding.place = fmt::format("{} on {}", family.name(), to_string(device));
+  finding.summary = "the routes of this device are not those the family requires";
+  finding.notes = {"required: " + required, "listed: " + listed};
+  return {finding};
+}
+
 }  // namespace assay::properties

@@ -19,4 +19,8 @@ std::vector<Finding> find_damage(Workload&, const Execution&);
 /// kernels that ran are those of another route, the pattern is "route fell back".
 std::vector<Finding> check_witness(const Family&, std::size_t route, const kernels::Witness&);
 
+/// The finding for a device whose routes, in name, order or declared launches, are not those the family
+/// requires.
+std::vector<Finding> check_routes(const Family& family, kernels::DeviceKind);
+
 }  // namespace assay::properties

@@ -56,8 +56,11 @@ class Workload {
   virtual std::vector<OutputBuffer> outputs() const = 0;
   /// Computed on first use by the oracle; the same for every route and device.
   virtual const std::vector<arithmetic::Acceptance>& acceptance() = 0;
-  /// Whether route `route` of that device takes this case.
+  /// Whether route `route` of that device takes this case: what the route itself says.
   virtual kernels::Support supports(std::size_t route, kernels::DeviceKind) const = 0;
+  /// What it has to say: the family's own rule, decided without asking any kernel. A route that refuses more,
+  /// accepts more or gives another reason fails.
+  virtual kernels::Support expected_support(std::size_t route) const = 0;
   /// Runs it on device pointers in the order of inputs() and outputs().
   virtual void launch(std::size_t route, kernels::LaunchContext&, std::span<void* const> inputs,
                       std::span<void* const> outputs) const = 0;
@@ -85,6 +88,11 @@ struct Property {
   std::function<std::string(Bench&)> check;
 };
 
+struct RequiredRoute {
+  std::string name;
+  std::vector<std::string> launches;
+};
+
 class Family {
  public:
   virtual ~Family() = default;
@@ -105,9 +113,14 @@ class Family {
   virtual std::vector<Property> properties() const = 0;
   /// The cases whose outputs are kept as goldens: record name (file stem) -> tokens.
   virtual std::map<std::string, std::vector<std::string>> golden_cases() const = 0;
-  /// Combinations a route is known not to take: "route: reason". An unsupported verdict outside this list is
-  /// a fail.
-  virtual std::vector<std::string> known_unsupported() const = 0;
+  /// The routes that every device must offer with the launches each must make, stated here a second time so
+  /// that a route cannot vanish, or redefine what it runs, by an edit on the kernels' side alone. Same order
+  /// as routes().
+  virtual std::vector<RequiredRoute> required_routes() const = 0;
+  /// The routes of a device as the kernels list them.
+  virtual std::vector<kernels::RouteInfo> routes_on(kernels::DeviceKind) const = 0;
+  /// What expected_support refuses, in words for `assay list`.
+  virtual std::vector<std::string> limits() const = 0;
 };
 
 /// Families in name order.

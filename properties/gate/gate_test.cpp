@@ -6,6 +6,7 @@
 #include <functional>
 
 #include "oracles/arithmetic/acceptance.hpp"
+#include "properties/gate/damage.hpp"
 #include "properties/gate/judge.hpp"
 #include "properties/gate/recorder.hpp"
 #include "properties/gate/report.hpp"
@@ -60,7 +61,11 @@ class CopyWorkload : public Workload {
   }
   const std::vector<arithmetic::Acceptance>& acceptance() override { return acceptance_; }
   kernels::Support supports(std::size_t route, kernels::DeviceKind) const override {
-    return route == 1 ? kernels::Support::no(refusal) : kernels::Support::yes();
+    if (route == 0) return refuse_first ? kernels::Support::no("too wide") : kernels::Support::yes();
+    return refusal.empty() ? kernels::Support::yes() : kernels::Support::no(refusal);
+  }
+  kernels::Support expected_support(std::size_t route) const override {
+    return route == 1 ? kernels::Support::no("rows are odd") : kernels::Support::yes();
   }
   void launch(std::size_t, LaunchContext& context, std::span<void* const> in,
               std::span<void* const> out) const override {
@@ -68,7 +73,8 @@ class CopyWorkload : public Workload {
   }
   std::vector<Diagnosis> diagnose(const Contents&, const Contents&) override { return {}; }
 
-  std::string refusal = "rows are odd";
+  std::string refusal = "rows are odd";  ///< of route 1; empty: it takes everything
+  bool refuse_first = false;
   std::vector<arithmetic::Acceptance> acceptance_;
 
  private:
@@ -80,10 +86,7 @@ class CopyFamily : public Family {
  public:
   std::string_view name() const override { return "copy"; }
   std::string_view summary() const override { return ""; }
-  std::vector<kernels::RouteInfo> routes() const override {
-    return {{"copy", "fast", kernels::RouteKind::production, {"copy_fast"}, ""},
-            {"copy", "slow", kernels::RouteKind::legacy, {"copy_slow", "copy_slow"}, ""}};
-  }
+  std::vector<kernels::RouteInfo> routes() const override { return listed; }
   std::vector<std::string> cases(Level, std::uint64_t) const override { return {}; }
   std::unique_ptr<Workload> materialise(std::string_view) const override { return nullptr; }
   std::vector<std::unique_ptr<Workload>> on_tensor(const fixtures::Tensor&, const std::filesystem::path&,
@@ -93,7 +96,15 @@ class CopyFamily : public Family {
   std::vector<std::string> real_inputs() const override { return {}; }
   std::vector<Property> properties() const override { return {}; }
   std::map<std::string, std::vector<std::string>> golden_cases() const override { return {}; }
-  std::vector<std::string> known_unsupported() const override { return {"slow: rows are odd"}; }
+  std::vector<RequiredRoute> required_routes() const override {
+    return {{"fast", {"copy_fast"}}, {"slow", {"copy_slow", "copy_slow"}}};
+  }
+  std::vector<kernels::RouteInfo> routes_on(kernels::DeviceKind) const override { return listed; }
+  std::vector<std::string> limits() const override { return {}; }
+
+  std::vector<kernels::RouteInfo> listed = {
+      {"copy", "fast", kernels::RouteKind::production, {"copy_fast"}, ""},
+      {"copy", "slow", kernels::RouteKind::legacy, {"copy_slow", "copy_slow"}, ""}};
 };
 
 CaseResult judge(std::function<void(LaunchContext&, const std::uint8_t*, std::uint8_t*)> body) {
@@ -232,12 +243,33 @@ TEST(Gate, AcceptingEverythingIsNotAPass) {
   EXPECT_EQ(result.findings[0].code, Code::probe_missed);
 }
 
-TEST(Gate, UnsupportedOnlyForListedReasons) {
+TEST(Gate, UnsupportedOnlyByTheFamilysRule) {
   CopyWorkload workload([](LaunchContext&, const std::uint8_t*, std::uint8_t*) {});
   kernels::Device& cpu = *kernels::device(kernels::DeviceKind::cpu);
   EXPECT_EQ(judge_case(CopyFamily{}, workload, 1, cpu).verdict, Verdict::unsupported);
   workload.refusal = "I would rather not";
   only(judge_case(CopyFamily{}, workload, 1, cpu), Code::unlisted_unsupported);
+  workload.refusal.clear();  // takes what it has to refuse
+  only(judge_case(CopyFamily{}, workload, 1, cpu), Code::unlisted_unsupported);
+  workload.refuse_first = true;  // refuses what it has to take
+  only(judge_case(CopyFamily{}, workload, 0, cpu), Code::unlisted_unsupported);
+}
+
+TEST(Gate, RoutesAreThoseTheFamilyRequires) {
+  const auto kind = kernels::DeviceKind::cpu;
+  CopyFamily family;
+  EXPECT_TRUE(check_routes(family, kind).empty());
+  std::swap(family.listed[0], family.listed[1]);
+  EXPECT_FALSE(check_routes(family, kind).empty()) << "another order";
+  family = CopyFamily{};
+  family.listed.pop_back();
+  EXPECT_FALSE(check_routes(family, kind).empty()) << "a route vanished";
+  family = CopyFamily{};
+  family.listed[0].launches = {"copy_slow", "copy_slow"};
+  EXPECT_FALSE(check_routes(family, kind).empty()) << "a route declares another's kernels";
+  family = CopyFamily{};
+  family.listed.push_back({"copy", "third", kernels::RouteKind::experiment, {"copy_fast"}, ""});
+  EXPECT_FALSE(check_routes(family, kind).empty()) << "a route nobody asked for";
 }
 
 TEST(Gate, ExitCodes) {
@@ -252,6 +284,9 @@ TEST(Gate, ExitCodes) {
   EXPECT_EQ(result.exit_code(), exit_vacuous) << "a row in which nothing was compared";
   result.rows[1].unsupported = 3;
   EXPECT_EQ(result.exit_code(), exit_pass) << "a route that takes none of the cases, by name";
+  result.every_row_must_compare = true;
+  EXPECT_EQ(result.exit_code(), exit_vacuous) << "but not among built-in cases";
+  result.every_row_must_compare = false;
   result.rows.erase(result.rows.begin());
   EXPECT_EQ(result.exit_code(), exit_vacuous) << "and no other";
   result.rows[0].failed = 1;

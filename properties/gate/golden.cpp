@@ -9,12 +9,11 @@
 
 #include "fixtures/tensor/errors.hpp"
 #include "goldens/record/record.hpp"
-#include "properties/comparator/comparator.hpp"
 #include "properties/gate/damage.hpp"
 #include "properties/gate/describe.hpp"
 #include "properties/gate/home.hpp"
+#include "properties/gate/judge.hpp"
 #include "properties/gate/recorder.hpp"
-#include "properties/gate/runner.hpp"
 
 namespace assay::properties {
 namespace {
@@ -59,6 +58,37 @@ goldens::Entry make_entry(const Family& family, const std::string& token) {
   entry.output_digest = goldens::digest(entry.outputs);
   return entry;
 }
+
+/// A workload whose acceptance is the approved bits, so that a golden is judged as strictly as any other
+/// case.
+class ApprovedWorkload : public Workload {
+ public:
+  ApprovedWorkload(Workload& base, const goldens::Entry& entry)
+      : base_(base), acceptance_(base.acceptance()) {
+    for (std::size_t i = 0; i < acceptance_.size(); ++i) acceptance_[i].lo = entry.outputs[i].bytes;
+  }
+  std::string token() const override { return base_.token(); }
+  std::vector<InputBuffer> inputs() const override { return base_.inputs(); }
+  std::vector<OutputBuffer> outputs() const override { return base_.outputs(); }
+  const std::vector<Acceptance>& acceptance() override { return acceptance_; }
+  kernels::Support supports(std::size_t route, kernels::DeviceKind device) const override {
+    return base_.supports(route, device);
+  }
+  kernels::Support expected_support(std::size_t route) const override {
+    return base_.expected_support(route);
+  }
+  void launch(std::size_t route, kernels::LaunchContext& context, std::span<void* const> in,
+              std::span<void* const> out) const override {
+    base_.launch(route, context, in, out);
+  }
+  std::vector<Diagnosis> diagnose(const Contents& actual, const Contents& before) override {
+    return base_.diagnose(actual, before);
+  }
+
+ private:
+  Workload& base_;
+  std::vector<Acceptance> acceptance_;
+};
 
 /// Verifies the entries of one record.
 class RecordCheck {
@@ -138,37 +168,13 @@ class RecordCheck {
 
   void check_route(const goldens::Entry& entry, Workload& workload, std::size_t route,
                    kernels::Device& device) {
+    ApprovedWorkload approved(workload, entry);
     Row& row = recorder_.row(family_.name(), family_.routes()[route].name, to_string(device.kind()));
-    const auto support = workload.supports(route, device.kind());
-    if (!support.supported) {
-      ++row.unsupported;
-      ++row.unsupported_reasons[support.reason];
-      return;
+    CaseResult result = judge_case(family_, approved, route, device);
+    for (Finding& finding : result.findings) {
+      finding.place = fmt::format("{}, {}", file_.filename().string(), finding.place);
     }
-    const Execution execution = execute(workload, route, device);
-    ++row.cases;
-    for (const auto& launch : execution.witness.launches) ++row.launches[launch.kernel];
-    std::vector<Finding> found = check_witness(family_, route, execution.witness);
-    if (execution.kernel_fault) found.push_back(finding(entry, "", *execution.kernel_fault));
-    for (std::size_t i = 0; i < execution.first.size(); ++i) {
-      Acceptance approved = workload.acceptance()[i];
-      approved.lo = entry.outputs[i].bytes;
-      const Comparison comparison = compare(approved, execution.first[i], execution.before_first[i]);
-      row.elements += comparison.compared;
-      if (comparison.passed()) continue;
-      Finding what = finding(entry, "",
-                             fmt::format("{}: {} elements are not the approved bits", entry.outputs[i].name,
-                                         grouped(comparison.failed)));
-      what.notes.push_back(describe_mismatch(workload.outputs()[i], comparison.first.front()));
-      found.push_back(what);
-    }
-    if (!found.empty()) ++row.failed;
-    for (Finding& what : found) {
-      what.place =
-          fmt::format("{}, {}/{} on {}", file_.filename().string(), row.family, row.route, row.device);
-      what.token = entry.token;
-      recorder_.add(std::move(what));
-    }
+    recorder_.add(row, result);
   }
 
   std::filesystem::path file_;
@@ -200,6 +206,14 @@ void check_completeness(const Family& family, const std::filesystem::path& file,
   }
 }
 
+bool has_required_routes(const Family& family, Recorder& recorder) {
+  bool all = true;
+  for (const auto kind : {kernels::DeviceKind::cpu, kernels::DeviceKind::cuda}) {
+    if (kernels::device(kind)) all = recorder.add(check_routes(family, kind)) && all;
+  }
+  return all;
+}
+
 }  // namespace
 
 std::vector<std::filesystem::path> approved_goldens() {
@@ -208,7 +222,11 @@ std::vector<std::filesystem::path> approved_goldens() {
     for (const auto& [stem, tokens] : family->golden_cases()) {
       files.push_back(home() / "goldens" / family->name() / (stem + ".h5"));
     }
-    for (const auto& entry : std::filesystem::directory_iterator(home() / "goldens" / family->name())) {
+    const auto folder = home() / "goldens" / family->name();
+    if (!std::filesystem::is_directory(folder)) {
+      throw BadInput(fmt::format("{}: the folder of the approved records is missing", folder.string()));
+    }
+    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
       if (entry.path().extension() == ".h5" && !std::count(files.begin(), files.end(), entry.path()))
         files.push_back(entry.path());
     }
@@ -222,6 +240,7 @@ GateResult verify_goldens(const std::vector<std::filesystem::path>& files) {
   for (const auto& file : files) {
     const goldens::Record record = goldens::read(file);
     const Family& family = family_of(file, record.family);
+    if (!has_required_routes(family, recorder)) continue;
     check_completeness(family, file, record, recorder);
     RecordCheck check(file, family, recorder);
     for (const goldens::Entry& entry : record.entries) check.check(entry);

@@ -111,16 +111,18 @@ CaseResult judge_case(const Family& family, Workload& workload, std::size_t rout
   CaseResult result;
   const std::string name(family.routes()[route].name);
   const kernels::Support support = workload.supports(route, device.kind());
-  if (!support.supported) {
-    const auto known = family.known_unsupported();
+  const kernels::Support expected = workload.expected_support(route);
+  if (support.supported != expected.supported || support.reason != expected.reason) {
+    const auto words = [](const kernels::Support& what) {
+      return what.supported ? std::string("takes it") : fmt::format("refuses it ({})", what.reason);
+    };
+    result.verdict = Verdict::fail;
+    result.findings.push_back(simple_finding(
+        Code::unlisted_unsupported,
+        fmt::format("by the family's rule the route {}, by its own it {}", words(expected), words(support))));
+  } else if (!support.supported) {
     result.unsupported_reason = support.reason;
     result.verdict = Verdict::unsupported;
-    if (std::find(known.begin(), known.end(), name + ": " + support.reason) == known.end()) {
-      result.verdict = Verdict::fail;
-      result.findings.push_back(simple_finding(
-          Code::unlisted_unsupported,
-          fmt::format("the route refuses this case ({}), which the family does not list", support.reason)));
-    }
   } else {
     Execution execution = execute(workload, route, device);
     result.witness = execution.witness;

@@ -23,7 +23,7 @@ struct CaseResult {
   Contents outputs;  ///< of run 1; empty unless it ran
 };
 
-/// Judges in this order, and stops at the first that fails: support (against the family's list), the kernel
+/// Judges in this order, and stops at the first that fails: support (against the family's rule), the kernel
 /// ran at all, guard zones and inputs intact, the witness matches the route, every element of both runs
 /// inside its interval and written, both runs equal, and the check itself rejects injected faults (the pass
 /// is earned).

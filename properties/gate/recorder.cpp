@@ -51,4 +51,9 @@ void Recorder::add(Finding finding) {
   }
 }
 
+bool Recorder::add(std::vector<Finding> findings) {
+  for (Finding& finding : findings) add(std::move(finding));
+  return findings.empty();
+}
+
 }  // namespace assay::properties

@@ -29,6 +29,9 @@ class Recorder {
   /// Keeps the first finding of each kind (place, code, patterns) and counts the others as suppressed.
   void add(Finding);
 
+  /// Adds each; true when there was none.
+  bool add(std::vector<Finding>);
+
   GateResult& result() { return result_; }
 
  private:

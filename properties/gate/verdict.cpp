@@ -27,7 +27,8 @@ int GateResult::exit_code() const {
   for (const Row& row : rows) {
     if (row.verdict() == Verdict::fail) return exit_fail;
     compared |= row.verdict() == Verdict::pass;
-    vacuous |= row.verdict() == Verdict::vacuous;
+    vacuous |= row.verdict() == Verdict::vacuous ||
+               (every_row_must_compare && row.verdict() == Verdict::unsupported);
   }
   // A finding without a failed row (a property, a golden) is a failure all the same.
   if (!findings.empty() || properties_failed > 0) return exit_fail;

@@ -27,7 +27,7 @@ enum class Code : std::uint8_t {
   not_deterministic,     ///< A006 two runs of one case differ
   devices_differ,        ///< A007 cpu and cuda bits differ
   probe_missed,          ///< A008 an injected fault was not rejected
-  unlisted_unsupported,  ///< A009 unsupported, and not in the family's list
+  unlisted_unsupported,  ///< A009 a route takes other cases than the family's rule says
   kernel_fault,          ///< A010 the executor or the device stopped the kernel
   property_failed,       ///< A011 a relation between cases does not hold
   padding_written,       ///< A012 padding that had to stay untouched was written
@@ -64,6 +64,9 @@ struct GateResult {
   std::vector<std::string> notes;  ///< absent devices, tensors not judged and why
   std::uint64_t properties_held = 0, properties_failed = 0;
   std::uint64_t identical_across_devices = 0;  ///< cases whose outputs were bit-identical on all devices
+  /// Built-in cases are chosen so that every route takes some: a row in which all were refused is vacuous
+  /// then.
+  bool every_row_must_compare = false;
   int exit_code() const;
 };
 

@@ -28,12 +28,7 @@ class CastFamily : public Family {
     return "rowwise MXFP8 cast: fp32 | fp16 | bf16 to e4m3 | e5m2 in blocks of 32 with e8m0 scales";
   }
 
-  std::vector<kernels::RouteInfo> routes() const override {
-    std::vector<kernels::RouteInfo> infos;
-    for (const auto& route : kernels::mxfp8_cast::routes(kernels::DeviceKind::cpu))
-      infos.push_back(route.info);
-    return infos;
-  }
+  std::vector<kernels::RouteInfo> routes() const override { return routes_on(kernels::DeviceKind::cpu); }
 
   std::vector<std::string> cases(Level level, std::uint64_t seed) const override {
     std::vector<std::string> tokens;
@@ -88,8 +83,19 @@ class CastFamily : public Family {
     return records;
   }
 
-  std::vector<std::string> known_unsupported() const override {
-    return {"register: cols % 128 != 0", "register: x not 16-byte aligned"};
+  std::vector<RequiredRoute> required_routes() const override {
+    return {{"register", {"rowwise_register"}}, {"staged", {"rowwise_staged"}}};
+  }
+
+  std::vector<kernels::RouteInfo> routes_on(kernels::DeviceKind device) const override {
+    std::vector<kernels::RouteInfo> infos;
+    for (const auto& route : kernels::mxfp8_cast::routes(device)) infos.push_back(route.info);
+    return infos;
+  }
+
+  std::vector<std::string> limits() const override {
+    return {"register: cols % 128 != 0", "register: x not 16-byte aligned",
+            "register: data not 16-byte aligned"};
   }
 };
 

@@ -264,6 +264,16 @@ kernels::Support CastWorkload::supports(std::size_t route, kernels::DeviceKind d
   return cast::routes(device)[route].supports(problem);
 }
 
+kernels::Support CastWorkload::expected_support(std::size_t route) const {
+  using kernels::Support;
+  const std::string_view name = cast::routes(kernels::DeviceKind::cpu)[route].info.name;
+  if (name != "register") return Support::yes();  // staged takes whatever a point can say
+  if (point_.shape.cols % 128 != 0) return Support::no("cols % 128 != 0");
+  if (inputs()[0].alignment < 16) return Support::no("x not 16-byte aligned");
+  if (outputs()[0].alignment < 16) return Support::no("data not 16-byte aligned");
+  return Support::yes();
+}
+
 void CastWorkload::launch(std::size_t route, kernels::LaunchContext& context, std::span<void* const> inputs,
                           std::span<void* const> outputs) const {
   cast::Problem problem = problem_of(point_);
