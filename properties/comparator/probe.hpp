@@ -46,15 +46,18 @@ Comparison judge_window(const arithmetic::Acceptance&, std::size_t first, std::s
 /// compare(): without it the faults of stale elements do not apply.
 ///
 /// Faults and places:
-///   one code up, down        the first code past the interval: first, last and middle element, and one in
-///   every lane
-///                            modulo 32 spread over the buffer
-///   element zeroed           where the acceptance can tell; applied and missed if some element is not zero
-///   and the sign flipped             acceptance tells nowhere (a bound over the signal) elements swapped the
-///   largest with the smallest among those looked at row stale                first, middle and last row: as
-///   before the launch last element stale row shifted              by one column, in the first row where that
-///   makes a difference scale off by one         e8m0: first, middle and last NaN for a number, number for a
-///   NaN padding written          one bit of an element that was to stay untouched
+/// - one code up, down: the first code past the interval; first, last and middle element, and one in every
+///   lane modulo 32, spread over the buffer
+/// - element zeroed, sign flipped: where the acceptance can tell; applied and missed if some element is not
+///   zero and the acceptance tells nowhere (a bound over the signal)
+/// - elements swapped: the largest with the smallest among those looked at
+/// - row stale: first, middle and last row, as before the launch
+/// - last element stale
+/// - row shifted: by one column, in the first row where that makes a difference
+/// - scale off by one: e8m0; first, middle and last
+/// - NaN for a number, number for a NaN
+/// - padding written: one bit of an element that was to stay untouched
+///
 /// Whether an injected code differs in judgement is decided from the definition of the acceptance and the
 /// format's codec, not by the comparator that is being probed.
 ProbeReport probe(const arithmetic::Acceptance&, std::span<const std::byte> passed,
