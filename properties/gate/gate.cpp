@@ -230,10 +230,26 @@ class FamilyRun : public Bench {
   std::vector<std::string> names_;
 };
 
-/// Workloads over a file's tensors. A tensor named by the caller must be judged; of a whole file, tensors
-/// that the family cannot take are listed in the notes by name.
+/// What became of the tensors that one FILE or FILE:TENSOR names, over every family that was offered them.
+struct FileUse {
+  bool offered = false;
+  std::size_t judged = 0, refused = 0;
+  std::string first_refusal;
+
+  /// Nothing of what was asked for could be judged: bad input, not a note.
+  void require_judged(const fixtures::TensorPath& path) const {
+    if (judged > 0 || !offered) return;
+    if (refused == 0) throw BadInput(fmt::format("{}: it holds no tensors", path.file.string()));
+    const std::size_t more = refused - 1;
+    throw BadInput(more == 0 ? first_refusal
+                             : fmt::format("{} ({} more tensor{} cannot be judged either)", first_refusal,
+                                           more, more == 1 ? "" : "s"));
+  }
+};
+
+/// Workloads over a file's tensors. What the family cannot take is listed in the notes by name.
 void judge_file(FamilyRun& run, const Family& family, const fixtures::TensorPath& path, Level level,
-                GateResult& result, Progress& progress) {
+                FileUse& use, GateResult& result, Progress& progress) {
   const auto file = fixtures::open_tensor_file(path.file);
   std::vector<std::string> names;
   if (path.tensor.empty()) {
@@ -241,13 +257,15 @@ void judge_file(FamilyRun& run, const Family& family, const fixtures::TensorPath
   } else {
     names.push_back(path.tensor);
   }
+  use.offered = true;
   progress.expect(names.size());
   for (const std::string& name : names) {
     std::vector<std::unique_ptr<Workload>> workloads;
     try {
       workloads = family.on_tensor(file->read(name), path.file, level);
+      ++use.judged;
     } catch (const BadInput& reason) {
-      if (!path.tensor.empty()) throw;
+      if (use.refused++ == 0) use.first_refusal = reason.what();
       result.notes.push_back(fmt::format("unsupported, not judged: {}", reason.what()));
     }
     for (auto& workload : workloads) {
@@ -276,10 +294,27 @@ void judge_built_in(FamilyRun& run, const Family& family, const GateOptions& opt
                     Progress& progress) {
   judge_tokens(run, family, family.cases(options.level, options.seed), progress);
   for (const std::string& name : family.real_inputs()) {
-    judge_file(run, family, {home() / "fixtures" / family.name() / name, ""}, options.level,
-               recorder.result(), progress);
+    const fixtures::TensorPath path{home() / "fixtures" / family.name() / name, ""};
+    FileUse use;
+    judge_file(run, family, path, options.level, use, recorder.result(), progress);
+    use.require_judged(path);
   }
   run.check_properties();
+}
+
+/// Opens every file before anything runs; a tensor that is asked for by name must be in its file.
+std::vector<fixtures::TensorPath> check_files(const GateOptions& options) {
+  std::vector<fixtures::TensorPath> paths;
+  for (const std::string& text : options.on) {
+    const fixtures::TensorPath path = fixtures::parse_tensor_path(text);
+    const auto file = fixtures::open_tensor_file(path.file);
+    const auto& tensors = file->tensors();
+    const bool listed = std::any_of(tensors.begin(), tensors.end(),
+                                    [&](const auto& info) { return info.name == path.tensor; });
+    if (!path.tensor.empty() && !listed) file->read(path.tensor);  // throws, naming the nearest
+    paths.push_back(path);
+  }
+  return paths;
 }
 
 /// Refuses a token that no selected family claims before anything runs.
@@ -300,6 +335,8 @@ void check_tokens(const GateOptions& options, const Selection& selection) {
 GateResult run_gate(const GateOptions& options) {
   const Selection selection(options);
   check_tokens(options, selection);
+  const std::vector<fixtures::TensorPath> files = check_files(options);
+  std::vector<FileUse> uses(files.size());
   Recorder recorder;
   const std::vector<Device*> devices = select_devices(options, recorder.result());
   Progress progress("gate");
@@ -311,11 +348,12 @@ GateResult run_gate(const GateOptions& options) {
     FamilyRun run(*family, devices, selection, options, recorder, progress);
     if (!run.any_route() || !run.has_required_routes()) continue;
     if (built_in) judge_built_in(run, *family, options, recorder, progress);
-    for (const std::string& path : options.on) {
-      judge_file(run, *family, fixtures::parse_tensor_path(path), options.level, recorder.result(), progress);
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      judge_file(run, *family, files[i], options.level, uses[i], recorder.result(), progress);
     }
     judge_tokens(run, *family, options.cases, progress);
   }
+  for (std::size_t i = 0; i < files.size(); ++i) uses[i].require_judged(files[i]);
   for (const Battery* battery : batteries()) {
     if (!built_in || !selection.family(battery->name)) continue;
     for (Device* device : devices) {
