@@ -12,7 +12,7 @@ Progress::Progress(std::string title)
     : title_(std::move(title)), terminal_(isatty(STDERR_FILENO) == 1), start_(Clock::now()), last_(start_) {}
 
 Progress::~Progress() {
-  if (shown_) fmt::print(stderr, "\r\033[K");
+  if (shown_) std::fputs("\r\033[K", stderr);
 }
 
 void Progress::work(const std::string& what, std::uint64_t elements) {
@@ -24,12 +24,13 @@ void Progress::work(const std::string& what, std::uint64_t elements) {
   last_ = now;
   shown_ = true;
   const double seconds = std::chrono::duration<double>(now - start_).count();
-  fmt::print(stderr, "\r\033[K{}  {}/{}  {}  {:.0f} M elements/s", title_, steps_, total_, what,
-             static_cast<double>(elements_) / seconds / 1e6);
+  std::string line = fmt::format("\r\033[K{}  {}/{}  {}  {:.0f} M elements/s", title_, steps_, total_, what,
+                                 static_cast<double>(elements_) / seconds / 1e6);
   if (steps_ > 0 && steps_ < total_) {
     const double per_step = seconds / static_cast<double>(steps_);
-    fmt::print(stderr, "  {:.0f} s left", per_step * static_cast<double>(total_ - steps_));
+    line += fmt::format("  {:.0f} s left", per_step * static_cast<double>(total_ - steps_));
   }
+  std::fputs(line.c_str(), stderr);  // never throws: a terminal that went away is no reason to stop
   std::fflush(stderr);
 }
 

@@ -7,6 +7,7 @@
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "fixtures/files/messages.hpp"
 #include "properties/gate/describe.hpp"
 
 namespace assay::properties {
@@ -31,7 +32,7 @@ std::string bound_text(const Row& row) {
 }
 
 Cells cells_of(const Row& row) {
-  return {row.family + "/" + row.route,
+  return {fixtures::printable(row.family + "/" + row.route),
           row.device,
           grouped(row.cases),
           grouped(row.elements),
@@ -69,9 +70,10 @@ std::string closing_line(const GateResult& result, std::optional<double> seconds
     probes += row.probes;
   }
   const int code = result.exit_code();
-  const char* verdict = code == exit_pass   ? "PASS"
-                        : code == exit_fail ? "FAIL"
-                                            : "VACUOUS: nothing was compared in at least one row";
+  const char* verdict = code == exit_pass     ? "PASS"
+                        : code == exit_fail   ? "FAIL"
+                        : result.rows.empty() ? "VACUOUS: no route was selected"
+                                              : "VACUOUS: nothing was compared in at least one row";
   std::string text =
       fmt::format("{}: {} cases, {} elements compared", verdict, grouped(cases), grouped(elements));
   if (probes > 0) text += fmt::format(", {} injected faults rejected", grouped(probes));
@@ -87,16 +89,40 @@ std::string closing_line(const GateResult& result, std::optional<double> seconds
 
 }  // namespace
 
-std::string text_finding(const Finding& finding) {
-  std::string text = fmt::format("{} {}: {}\n", code_text(finding.code), finding.place, finding.summary);
-  if (!finding.patterns.empty()) text += fmt::format("  pattern: {}\n", fmt::join(finding.patterns, "; "));
-  for (const std::string& note : finding.notes) text += fmt::format("  {}\n", note);
-  if (!finding.token.empty()) {
-    for (std::size_t begin = 0; begin < finding.token.size();) {
-      const std::size_t end = std::min(finding.token.find('\n', begin), finding.token.size());
-      text += fmt::format("  repro: assay gate --case '{}'\n", finding.token.substr(begin, end - begin));
-      begin = end + 1;
+std::string shell_word(std::string_view text) {
+  const bool plain = fixtures::printable(text) == text;
+  // $'...' is the one form that can hold control characters; three octal digits cannot run into what follows.
+  std::string word = plain ? "'" : "$'";
+  for (const char c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (plain) {
+      word += c == '\'' ? "'\\''" : std::string(1, c);
+    } else if (c == '\'' || c == '\\') {
+      word += {'\\', c};
+    } else if (byte < 0x20 || byte >= 0x7F) {
+      word += fmt::format("\\{:03o}", byte);
+    } else {
+      word += c;
     }
+  }
+  return word + "'";
+}
+
+std::string text_finding(const Finding& finding) {
+  using fixtures::printable;
+  std::string text = fmt::format("{} {}: {}\n", code_text(finding.code), printable(finding.place),
+                                 printable(finding.summary));
+  if (!finding.patterns.empty()) text += fmt::format("  pattern: {}\n", fmt::join(finding.patterns, "; "));
+  for (const std::string& note : finding.notes) text += fmt::format("  {}\n", printable(note));
+  // A property names a token a line; any other token is one, though the name of its tensor may hold a
+  // newline.
+  const bool several = finding.code == Code::property_failed;
+  for (std::size_t begin = 0; begin < finding.token.size();) {
+    const std::size_t end =
+        several ? std::min(finding.token.find('\n', begin), finding.token.size()) : finding.token.size();
+    text += fmt::format("  repro: assay gate --case {}\n",
+                        shell_word(std::string_view(finding.token).substr(begin, end - begin)));
+    begin = end + 1;
   }
   return text;
 }
@@ -108,11 +134,12 @@ std::string text_report(const GateResult& result, std::optional<double> seconds)
     text += fmt::format("{} more findings of the same kinds are not shown (--json has the counts).\n\n",
                         grouped(result.suppressed));
   }
-  for (const std::string& note : result.notes) text += "note: " + note + "\n";
+  for (const std::string& note : result.notes) text += "note: " + fixtures::printable(note) + "\n";
   for (const Row& row : result.rows) {
     for (const auto& [reason, count] : row.unsupported_reasons) {
-      text += fmt::format("unsupported: {}/{} on {}: {} ({} case{})\n", row.family, row.route, row.device,
-                          reason, grouped(count), count == 1 ? "" : "s");
+      text += fmt::format("unsupported: {}/{} on {}: {} ({} case{})\n", row.family,
+                          fixtures::printable(row.route), row.device, fixtures::printable(reason),
+                          grouped(count), count == 1 ? "" : "s");
     }
   }
   if (!text.empty()) text += "\n";
