@@ -2,10 +2,16 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <cstdlib>
+#include <cerrno>
+#include <charconv>
+#include <cstdio>
+#include <filesystem>
 #include <functional>
 #include <map>
+#include <new>
+#include <system_error>
 
+#include "fixtures/files/messages.hpp"
 #include "fixtures/files/tensor_file.hpp"
 #include "fixtures/tensor/errors.hpp"
 #include "kernels/runtime/witness.hpp"
@@ -20,7 +26,7 @@ using properties::Level;
 const char* const exit_codes =
     "Exit codes: 0 pass, 1 fail, 2 usage or bad input, 3 vacuous (nothing was compared), 4 environment (a "
     "required\n"
-    "device or tool is absent).";
+    "device or tool is absent, output cannot be written, or an internal error).";
 
 /// All option and command names of `app` and below, for "the nearest is".
 void collect_names(const CLI::App& app, std::vector<std::string>& names) {
@@ -49,11 +55,50 @@ Level parse_level(const std::string& name) {
                              fixtures::nearest(name, {"quick", "full", "exhaustive"})));
 }
 
+std::uint64_t parse_seed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error == std::errc{} && end == text.data() + text.size()) return seed;
+  throw BadInput(fmt::format("--seed {}: it is not a whole number from 0 to {}", fixtures::in_quotes(text),
+                             ~std::uint64_t{0}));
+}
+
 struct GateWords {
   std::vector<std::string> devices, required;
-  std::string level = "quick";
+  std::string level = "quick", seed = "1";
+  CLI::Option* json = nullptr;  ///< tells an empty name from no name
   GateArguments arguments;
 };
+
+void refuse_empty(const char* option, const std::vector<std::string>& values, const char* wanted) {
+  if (std::count(values.begin(), values.end(), "") > 0)
+    throw BadInput(fmt::format("{} '': it needs {}", option, wanted));
+}
+
+/// The words of `gate` checked and turned into its arguments.
+GateArguments gate_arguments(const GateWords& words) {
+  GateArguments arguments = words.arguments;
+  auto& options = arguments.options;
+  refuse_empty("--family", options.families, "the name of a family or battery (see: assay list)");
+  refuse_empty("--route", options.routes, "the name of a route (see: assay list)");
+  refuse_empty("--on", options.on, "FILE or FILE:TENSOR");
+  refuse_empty("--case", options.cases, "a case, as a repro line prints it");
+  if (words.json->count() > 0 && arguments.json.empty())
+    throw BadInput("--json '': it needs the name of a file, or '-' for standard output");
+  for (const auto& name : words.devices) {
+    if (name != "all") options.devices.push_back(parse_device(name));
+  }
+  // "all" is every device that is present, whatever is named beside it.
+  if (std::count(words.devices.begin(), words.devices.end(), "all") > 0) options.devices.clear();
+  for (const auto& name : words.required) {
+    if (name == "all")
+      throw BadInput("--require-device all: only cpu or cuda can be required; repeat the option for both");
+    options.required.push_back(parse_device(name));
+  }
+  options.level = parse_level(words.level);
+  options.seed = parse_seed(words.seed);
+  return arguments;
+}
 
 void add_gate(CLI::App& app, GateWords& words, std::function<int()>& action) {
   CLI::App* gate =
@@ -72,7 +117,7 @@ void add_gate(CLI::App& app, GateWords& words, std::function<int()>& action) {
       ->type_name("NAME")
       ->allow_extra_args(false);
   gate->add_option("--level", words.level, "quick (default), full or exhaustive")->type_name("LEVEL");
-  gate->add_option("--seed", options.seed, "seed of generated inputs and random properties; default 1")
+  gate->add_option("--seed", words.seed, "seed of generated inputs and random properties; default 1")
       ->type_name("N");
   gate->add_option(
           "--on", options.on,
@@ -83,20 +128,11 @@ void add_gate(CLI::App& app, GateWords& words, std::function<int()>& action) {
                    "judge this case, as a diagnostic's repro line prints it (repeatable)")
       ->type_name("TOKEN")
       ->allow_extra_args(false);
-  gate->add_option("--json", words.arguments.json,
-                   "also write the result as JSON to FILE ('-': to standard output instead)")
-      ->type_name("FILE");
+  words.json = gate->add_option("--json", words.arguments.json,
+                                "also write the result as JSON to FILE ('-': to standard output instead)")
+                   ->type_name("FILE");
   gate->footer(exit_codes);
-  gate->callback([&] {
-    action = [&words] {
-      for (const auto& name : words.devices) {
-        if (name != "all") words.arguments.options.devices.push_back(parse_device(name));
-      }
-      for (const auto& name : words.required) words.arguments.options.required.push_back(parse_device(name));
-      words.arguments.options.level = parse_level(words.level);
-      return cli::gate(words.arguments);
-    };
-  });
+  gate->callback([&] { action = [&words] { return cli::gate(gate_arguments(words)); }; });
 }
 
 void add_golden(CLI::App& app, std::vector<std::string>& files, std::string& folder,
@@ -112,6 +148,27 @@ void add_golden(CLI::App& app, std::vector<std::string>& files, std::string& fol
       ->type_name("FOLDER")
       ->required();
   regen->callback([&] { action = [&folder] { return golden_regen(folder); }; });
+}
+
+/// What the program prints on stderr is one line, whatever a file or an argument put into it.
+int complain(const std::string& message, int code) {
+  // Unlike fmt::print this does not throw when stderr cannot be written: the exit code still tells.
+  std::fputs(fmt::format("assay: {}\n", fixtures::printable(message)).c_str(), stderr);
+  return code;
+}
+
+/// "no command given; ..." for the program, or for the command that has commands of its own.
+std::string missing_command(const CLI::App& app) {
+  const CLI::App* above = &app;
+  std::string path = app.get_name();
+  while (!above->get_subcommands().empty()) {
+    above = above->get_subcommands().front();
+    path += " " + above->get_name();
+  }
+  std::string commands;
+  for (const CLI::App* command : above->get_subcommands([](const CLI::App*) { return true; }))
+    commands += (commands.empty() ? "" : ", ") + command->get_name();
+  return fmt::format("no command given; '{} COMMAND' takes {}", path, commands);
 }
 
 /// A usage error in one line, with the nearest known word where an argument was not understood.
@@ -130,30 +187,46 @@ int report_usage(const CLI::App& app, const CLI::ParseError& error, int argc, ch
       }
     }
   }
+  if (message == CLI::RequiredError::Subcommand(1).what()) message = missing_command(app);
   std::replace(message.begin(), message.end(), '\n', ' ');
-  fmt::print(stderr, "assay: {} (see: assay --help)\n", message);
-  return properties::exit_usage;
+  return complain(message + " (see: assay --help)", properties::exit_usage);
 }
 
-int run_action(const std::function<int()>& action) {
+/// A verdict that did not reach its reader is none.
+int flush_output(int code) {
+  errno = 0;
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  const int reason = errno != 0 ? errno : EIO;  // an earlier write failed, whose reason is gone
+  return complain(
+      fmt::format("standard output cannot be written: {}", std::generic_category().message(reason)),
+      properties::exit_environment);
+}
+
+int run_unflushed(const std::function<int()>& action) {
   try {
     return action();
   } catch (const BadInput& error) {
-    fmt::print(stderr, "assay: {}\n", error.what());
-    return properties::exit_usage;
+    return complain(error.what(), properties::exit_usage);
   } catch (const properties::EnvironmentError& error) {
-    fmt::print(stderr, "assay: {}\n", error.what());
-    return properties::exit_environment;
+    return complain(error.what(), properties::exit_environment);
   } catch (const kernels::DeviceError& error) {
-    fmt::print(stderr, "assay: device error: {}\n", error.what());
-    return properties::exit_environment;
+    return complain(fmt::format("device error: {}", error.what()), properties::exit_environment);
   } catch (const std::bad_alloc&) {
-    fmt::print(stderr, "assay: out of memory\n");
-    return properties::exit_environment;
+    return complain("out of memory", properties::exit_environment);
+  } catch (const std::filesystem::filesystem_error& error) {
+    const std::string path = error.path1().string();
+    return complain(path.empty() ? error.what() : fmt::format("{}: {}", path, error.code().message()),
+                    properties::exit_environment);
+  } catch (const std::exception& error) {
+    // fmt reports a failed write by throwing; flush_output has the words for it.
+    if (std::ferror(stdout)) return properties::exit_environment;
+    return complain(fmt::format("internal error: {}", error.what()), properties::exit_environment);
   }
 }
 
 }  // namespace
+
+int run_action(const std::function<int()>& action) { return flush_output(run_unflushed(action)); }
 
 int run(int argc, char** argv) {
   CLI::App app{"Assay: numerical verification and golden tests for low-precision GPU kernels"};
@@ -189,11 +262,15 @@ int run(int argc, char** argv) {
       above += (above.empty() ? "" : " ") + shown->get_name();
       shown = shown->get_subcommands().front();
     }
-    fmt::print("{}", shown->help(above));
-    return properties::exit_pass;
+    action = [help = shown->help(above)] {
+      fmt::print("{}", help);
+      return properties::exit_pass;
+    };
   } catch (const CLI::CallForVersion& version) {
-    fmt::print("{}\n", version.what());
-    return properties::exit_pass;
+    action = [text = std::string(version.what())] {
+      fmt::print("{}\n", text);
+      return properties::exit_pass;
+    };
   } catch (const CLI::ParseError& error) {
     return report_usage(app, error, argc, argv);
   }

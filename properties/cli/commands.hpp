@@ -1,6 +1,7 @@
 // The commands of the program. Each returns an exit code and throws BadInput or EnvironmentError.
 #pragma once
 
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -28,8 +29,10 @@ int golden_verify(const std::vector<std::string>& files);
 /// Recomputes the golden records of the built-in golden cases from the oracle into `folder`.
 int golden_regen(const std::string& folder);
 
-/// Writes `text` to `path` whole or not at all. Throws BadInput naming the path.
-void write_file(const std::string& path, const std::string& text);
+/// Runs a command and flushes standard output. Every exception becomes one line on stderr and an exit code:
+/// BadInput 2; an absent device, a file system or an output that refuses, no memory, and what nobody foresaw
+/// ("internal error") 4.
+int run_action(const std::function<int()>& action);
 
 /// Parses the command line and runs it; every error becomes one line on stderr and its exit code.
 int run(int argc, char** argv);

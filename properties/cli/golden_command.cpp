@@ -2,13 +2,34 @@
 
 #include <filesystem>
 
+#include "fixtures/files/messages.hpp"
+#include "fixtures/tensor/errors.hpp"
 #include "properties/cli/commands.hpp"
+#include "properties/gate/family.hpp"
 #include "properties/gate/golden.hpp"
+#include "properties/gate/home.hpp"
 #include "properties/gate/report.hpp"
 
 namespace assay::cli {
 
+namespace {
+
+/// A checkout without a family's records must not pass as one whose records hold.
+void check_golden_folders() {
+  for (const properties::Family* family : properties::families()) {
+    const auto folder = properties::home() / "goldens" / family->name();
+    std::error_code ignored;
+    if (!std::filesystem::is_directory(folder, ignored)) {
+      throw BadInput(fmt::format("{}: the folder of approved records of {} is missing", folder.string(),
+                                 family->name()));
+    }
+  }
+}
+
+}  // namespace
+
 int golden_verify(const std::vector<std::string>& files) {
+  if (files.empty()) check_golden_folders();
   const std::vector<std::filesystem::path> paths =
       files.empty() ? properties::approved_goldens()
                     : std::vector<std::filesystem::path>(files.begin(), files.end());
@@ -19,7 +40,8 @@ int golden_verify(const std::vector<std::string>& files) {
 }
 
 int golden_regen(const std::string& folder) {
-  for (const auto& path : properties::regenerate_goldens(folder)) fmt::print("wrote {}\n", path.string());
+  for (const auto& path : properties::regenerate_goldens(folder))
+    fmt::print("wrote {}\n", fixtures::printable(path.string()));
   return properties::exit_pass;
 }
 

@@ -1,16 +1,25 @@
 // The program as a user meets it: exit codes, and the one line it says when it is used wrongly.
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <functional>
+#include <iterator>
+#include <new>
+#include <stdexcept>
 #include <string>
+#include <system_error>
 
+#include "fixtures/tensor/errors.hpp"
 #include "goldens/record/record.hpp"
+#include "properties/cli/commands.hpp"
 
 namespace {
 
@@ -19,8 +28,9 @@ struct Ran {
   std::string text;  ///< standard output and standard error
 };
 
-Ran run(const std::string& arguments) {
-  const std::string command = "cd '" ASSAY_SOURCE_DIR "' && '" ASSAY_PROGRAM "' " + arguments + " 2>&1";
+Ran run(const std::string& arguments, const std::string& redirection = "2>&1") {
+  const std::string command =
+      "cd '" ASSAY_SOURCE_DIR "' && '" ASSAY_PROGRAM "' " + arguments + " " + redirection;
   Ran ran;
   std::FILE* pipe = popen(command.c_str(), "r");
   EXPECT_NE(pipe, nullptr);
@@ -72,6 +82,31 @@ TEST(Program, BadFilesAreOneLine) {
   expect_usage_error("golden verify README.md", "README.md");
 }
 
+TEST(Program, WrongArgumentsAreOneLine) {
+  expect_usage_error("", "no command given; 'assay COMMAND' takes gate, list, explain, golden");
+  expect_usage_error("golden", "'assay golden COMMAND' takes verify, regen");
+  expect_usage_error(one_case + "--seed=-1", "whole number");
+  expect_usage_error(one_case + "--seed -1", "seed");
+  expect_usage_error(one_case + "--seed 99999999999999999999", "'99999999999999999999'");
+  expect_usage_error(one_case + "--seed ''", "whole number");
+  expect_usage_error(one_case + "--require-device all", "only cpu or cuda can be required");
+  expect_usage_error(one_case + "--json ''", "--json ''");
+  expect_usage_error(one_case + "--on ''", "FILE or FILE:TENSOR");
+  expect_usage_error(one_case + "--route ''", "--route ''");
+  expect_usage_error(one_case + "--family ''", "--family ''");
+  expect_usage_error("gate --case ''", "--case ''");
+  expect_usage_error("gate --on \"$(printf 'a\\033b')\"", "a\\x1bb: no such file");
+  expect_usage_error("gate --on \"$(printf 'a\\033b')\"", "a\\x1bb: no such file");
+}
+
+TEST(Program, AllDevicesAreThoseThatArePresent) {
+  EXPECT_EQ(run(one_case + "--device all").exit_code, 0);
+  const Ran named_too = run(one_case + "--device cpu --device all");
+  EXPECT_EQ(named_too.exit_code, 0) << named_too.text;
+  EXPECT_NE(named_too.text.find("cuda"), std::string::npos)
+      << "judged, or said to be absent: " << named_too.text;
+}
+
 TEST(Program, VacuousIsThree) {
   // The register route takes no 96 columns: all of what was selected is unsupported, so nothing was compared.
   const Ran ran = run("gate --route register --case 'mxfp8_cast:rows=3,cols=96'");
@@ -88,20 +123,195 @@ TEST(Program, AbsentDeviceIsFour) {
   EXPECT_EQ(run(one_case + "--device cuda").exit_code, 4);
 }
 
+/// An empty folder that is gone afterwards.
+class Folder {
+ public:
+  explicit Folder(const std::string& name)
+      : path_(std::filesystem::temp_directory_path() / (name + "." + std::to_string(getpid()))) {
+    std::filesystem::remove_all(path_);
+    std::filesystem::create_directories(path_);
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
+  std::string quoted(const std::string& name) const { return "'" + (path_ / name).string() + "'"; }
+  std::ptrdiff_t entries() const {
+    return std::distance(std::filesystem::directory_iterator(path_), std::filesystem::directory_iterator());
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string contents(const std::filesystem::path& path) {
+  std::ifstream file(path, std::ios::binary);
+  return std::string(std::istreambuf_iterator<char>(file), {});
+}
+
+void write(const std::filesystem::path& path, const std::string& bytes) {
+  std::ofstream(path, std::ios::binary) << bytes;
+}
+
+const std::string passed = "\"verdict\": \"pass\"";
+
 TEST(Program, JsonIsDeterministicAndWrittenWhole) {
-  const auto folder = std::filesystem::temp_directory_path() / "assay_program_test";
-  std::filesystem::create_directories(folder);
-  const auto read = [&](const char* name) {
-    std::ifstream file(folder / name);
-    return std::string(std::istreambuf_iterator<char>(file), {});
-  };
-  ASSERT_EQ(run(one_case + "--json '" + (folder / "a").string() + "'").exit_code, 0);
-  ASSERT_EQ(run(one_case + "--json '" + (folder / "b").string() + "'").exit_code, 0);
-  EXPECT_EQ(read("a"), read("b"));
-  EXPECT_NE(read("a").find("\"verdict\": \"pass\""), std::string::npos);
-  expect_usage_error(one_case + "--json '" + (folder / "missing/c").string() + "'", "does not exist");
+  const Folder folder("assay_program_test");
+  ASSERT_EQ(run(one_case + "--json " + folder.quoted("a")).exit_code, 0);
+  ASSERT_EQ(run(one_case + "--json " + folder.quoted("b")).exit_code, 0);
+  EXPECT_EQ(contents(folder / "a"), contents(folder / "b"));
+  EXPECT_NE(contents(folder / "a").find(passed), std::string::npos);
+  EXPECT_EQ(folder.entries(), 2) << "nothing is left beside them";
+  expect_usage_error(one_case + "--json " + folder.quoted("missing/c"), "does not exist");
   EXPECT_FALSE(std::filesystem::exists(folder / "missing"));
-  std::filesystem::remove_all(folder);
+}
+
+TEST(Program, JsonReplacesNothingButTheFileItNames) {
+  const Folder folder("assay_json_test");
+  // A name that a temporary might have is a stranger's file; the permissions of the old file stay.
+  write(folder / "a.part", "a stranger's");
+  write(folder / "a", "old");
+  std::filesystem::permissions(folder / "a",
+                               std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+  ASSERT_EQ(run(one_case + "--json " + folder.quoted("a")).exit_code, 0);
+  EXPECT_EQ(contents(folder / "a.part"), "a stranger's");
+  EXPECT_NE(contents(folder / "a").find(passed), std::string::npos);
+  EXPECT_EQ(std::filesystem::status(folder / "a").permissions(),
+            std::filesystem::perms::owner_read | std::filesystem::perms::owner_write);
+
+  // Symbolic links are followed, to a file that exists and to one that does not yet.
+  write(folder / "target", "old");
+  std::filesystem::create_symlink("target", folder / "link");
+  std::filesystem::create_symlink("later", folder / "dangling");
+  ASSERT_EQ(run(one_case + "--json " + folder.quoted("link")).exit_code, 0);
+  ASSERT_EQ(run(one_case + "--json " + folder.quoted("dangling")).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "link"));
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "dangling"));
+  EXPECT_NE(contents(folder / "target").find(passed), std::string::npos);
+  EXPECT_NE(contents(folder / "later").find(passed), std::string::npos);
+  std::filesystem::create_symlink("loop", folder / "loop");
+  expect_usage_error(one_case + "--json " + folder.quoted("loop"), "loop: it cannot be written");
+
+  // A pipe is written, not replaced.
+  ASSERT_EQ(mkfifo((folder / "pipe").c_str(), 0600), 0);
+  const std::string reader = " timeout 60 cat " + folder.quoted("pipe") + " > " + folder.quoted("read");
+  ASSERT_EQ(run(one_case + "--json " + folder.quoted("pipe") + " &" + reader).exit_code, 0);
+  EXPECT_TRUE(std::filesystem::is_fifo(folder / "pipe"));
+  EXPECT_NE(contents(folder / "read").find(passed), std::string::npos);
+
+  const auto before = folder.entries();
+  expect_usage_error(one_case + "--json .", "it is a folder");
+  expect_usage_error(one_case + "--json " + folder.quoted(""), "it is a folder");
+  expect_usage_error(one_case + "--json " + folder.quoted("none/"), "cannot be written");
+  EXPECT_EQ(folder.entries(), before);
+}
+
+TEST(Program, UnwritableOutputIsFour) {
+  for (const std::string& arguments :
+       {one_case, one_case + "--json -", std::string("list"), std::string("explain"), std::string("--help"),
+        std::string("--version")}) {
+    const Ran ran = run(arguments, "2>&1 >/dev/full");
+    EXPECT_EQ(ran.exit_code, 4) << arguments << ran.text;
+    EXPECT_EQ(ran.text.find("assay: standard output cannot be written"), 0u) << ran.text;
+    EXPECT_EQ(std::count(ran.text.begin(), ran.text.end(), '\n'), 1) << ran.text;
+  }
+  EXPECT_EQ(run("list", "2>/dev/full >/dev/full").exit_code, 4) << "with nowhere left to say it";
+  EXPECT_EQ(run("gat", "2>/dev/full").exit_code, 2);
+  const Folder folder("assay_full_test");
+  std::filesystem::create_symlink("/dev/full", folder / "full");
+  const Ran ran = run(one_case + "--json " + folder.quoted("full"));
+  EXPECT_EQ(ran.exit_code, 4) << ran.text;
+  EXPECT_NE(ran.text.find("full: it cannot be written"), std::string::npos) << ran.text;
+  EXPECT_NE(ran.text.find("PASS"), std::string::npos) << "the text is shown all the same: " << ran.text;
+  EXPECT_TRUE(std::filesystem::is_symlink(folder / "full"));
+}
+
+/// A safetensors file of the JSON header `tensors` and `size` zero bytes.
+void write_safetensors(const std::filesystem::path& path, const std::string& tensors, std::size_t size) {
+  std::string length(8, '\0');
+  for (std::size_t i = 0; i < 8; ++i) length[i] = static_cast<char>((tensors.size() >> (8 * i)) & 0xFF);
+  write(path, length + tensors + std::string(size, '\0'));
+}
+
+TEST(Program, AFileWithoutAUsableTensorIsBadInput) {
+  const Folder folder("assay on: test");
+  const std::string narrow = R"("narrow":{"dtype":"F32","shape":[2,3],"data_offsets":[0,24]})";
+  const std::string scalar = R"("scalar":{"dtype":"F32","shape":[],"data_offsets":[24,28]})";
+  const std::string integer = R"("integer":{"dtype":"I32","shape":[32],"data_offsets":[28,156]})";
+  const std::string usable = R"("usable":{"dtype":"BF16","shape":[32],"data_offsets":[156,220]})";
+  write_safetensors(folder / "none", "{}", 0);
+  write_safetensors(folder / "one", "{" + narrow + "}", 24);
+  write_safetensors(folder / "three", "{" + narrow + "," + scalar + "," + integer + "}", 156);
+  write_safetensors(folder / "some", "{" + narrow + "," + scalar + "," + integer + "," + usable + "}", 220);
+  write_safetensors(folder / "odd", R"({"odd":{"dtype":"F6","shape":[4],"data_offsets":[0,3]}})", 3);
+  write(folder / "empty", "");
+  write(folder / "cut", contents(folder / "some").substr(0, 300));
+  expect_usage_error("gate --on " + folder.quoted("none"), "it holds no tensors");
+  expect_usage_error("gate --on " + folder.quoted("one"), "one: tensor 'narrow': its last dimension 3");
+  expect_usage_error("gate --on " + folder.quoted("three"), "(2 more tensors cannot be judged either)");
+  expect_usage_error("gate --on " + folder.quoted("odd"), "'F6' is not supported");
+  expect_usage_error("gate --on " + folder.quoted("empty"), "is empty");
+  expect_usage_error("gate --on " + folder.quoted("cut"), "truncated");
+  expect_usage_error("gate --on " + folder.quoted("") + " --on " + folder.quoted("some"), "is a directory");
+  expect_usage_error("gate --on " + folder.quoted("some:scalar"), "it is a scalar");
+  expect_usage_error("gate --on " + folder.quoted("some:usible"), "usable");
+  const Ran some = run("gate --on " + folder.quoted("some"));
+  EXPECT_EQ(some.exit_code, 0) << some.text;
+  for (const char* name : {"'narrow'", "'scalar'", "'integer'"})
+    EXPECT_NE(some.text.find(name), std::string::npos) << name << " is to be named in\n" << some.text;
+  EXPECT_EQ(run("gate --on " + folder.quoted("some:usable")).exit_code, 0);
+}
+
+TEST(Program, NamesFromFilesAreEscaped) {
+  const Folder folder("assay_names_test");
+  write_safetensors(folder / "f",
+                    R"({"a\n\u001b[31mb":{"dtype":"F32","shape":[3],"data_offsets":[0,12]},)"
+                    R"("ok":{"dtype":"BF16","shape":[32],"data_offsets":[12,76]}})",
+                    76);
+  const Ran ran = run("gate --on " + folder.quoted("f"));
+  EXPECT_EQ(ran.exit_code, 0) << ran.text;
+  EXPECT_EQ(ran.text.find('\033'), std::string::npos) << ran.text;
+  EXPECT_NE(ran.text.find("a\\x0a\\x1b[31mb"), std::string::npos) << ran.text;
+  expect_usage_error("gate --on " + folder.quoted("f") + ":\"$(printf 'a\\n\\033[31mb')\"",
+                     "a\\x0a\\x1b[31mb");
+}
+
+TEST(Program, EveryExceptionIsOneLine) {
+  const auto thrown = [](const std::function<int()>& action) {
+    testing::internal::CaptureStderr();
+    Ran ran;
+    ran.exit_code = assay::cli::run_action(action);
+    ran.text = testing::internal::GetCapturedStderr();
+    EXPECT_EQ(std::count(ran.text.begin(), ran.text.end(), '\n'), 1) << ran.text;
+    return ran;
+  };
+  const Ran file = thrown([]() -> int {
+    throw std::filesystem::filesystem_error("opening", "some/path",
+                                            std::make_error_code(std::errc::permission_denied));
+  });
+  EXPECT_EQ(file.exit_code, 4);
+  EXPECT_EQ(file.text.find("assay: some/path: "), 0u) << file.text;
+  const Ran internal = thrown([]() -> int { throw std::logic_error("no\nidea"); });
+  EXPECT_EQ(internal.exit_code, 4);
+  EXPECT_EQ(internal.text, "assay: internal error: no\\x0aidea\n");
+  EXPECT_EQ(thrown([]() -> int { throw assay::BadInput("bad"); }).exit_code, 2);
+  EXPECT_EQ(thrown([]() -> int { throw std::bad_alloc(); }).exit_code, 4);
+}
+
+TEST(Program, ACheckoutWithoutGoldensIsBadInput) {
+  const Folder folder("assay_home_test");
+  std::filesystem::create_directories(folder / "fixtures");
+  std::filesystem::create_directories(folder / "goldens");
+  const auto verify = "golden verify";
+  const auto with_home = [&](const std::string& home) { setenv("ASSAY_HOME", home.c_str(), 1); };
+  with_home((folder / "").string());
+  expect_usage_error(verify, "ASSAY_HOME");
+  write(folder / "README.md", "");
+  expect_usage_error(verify, "the folder of approved records of mxfp8_cast is missing");
+  with_home("/no/such\nfolder");
+  expect_usage_error(verify, "ASSAY_HOME='/no/such\\x0afolder'");
+  unsetenv("ASSAY_HOME");
 }
 
 /// A copy of an approved record with `change` made to it and sealed again, as a wrong acceptance would leave

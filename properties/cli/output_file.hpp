@@ -1,0 +1,19 @@
+// Files the program writes for the user.
+#pragma once
+
+#include <string>
+
+namespace assay::cli {
+
+/// Throws BadInput when write_file(path, ...) could not succeed, so that it is said before the work and not
+/// after it: an empty path, a folder, a folder that is missing or not writable, the file that standard output
+/// already goes to.
+void check_writable(const std::string& path);
+
+/// Writes `text` to what `path` names. Symbolic links are followed, never replaced. A regular file, and one
+/// that does not exist yet, is written whole or not at all: under a unique new name beside it, then renamed
+/// over it, keeping its permissions. Everything else (a device, a pipe) is opened and written. Throws
+/// BadInput as check_writable does, and EnvironmentError when the system does not take the bytes.
+void write_file(const std::string& path, const std::string& text);
+
+}  // namespace assay::cli
