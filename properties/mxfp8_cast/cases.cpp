@@ -48,54 +48,112 @@ void add_reported(std::vector<Point>& points) {
   }
 }
 
-/// Every contract against every pattern. The stride is packed and padded in turn, so that each contract meets
-/// both.
+/// The scale buffer in turn: tight, a few rows more, odd strides, the tile of 128 x 4 that a block-scaled
+/// GEMM reads, and a stride that does not fit a byte.
+constexpr std::size_t layouts = 7;
+void set_layout(Point& point, std::size_t rows, std::size_t cols, std::size_t layout) {
+  const auto up_to = [](std::size_t value, std::size_t multiple) {
+    return (multiple - value % multiple) % multiple;
+  };
+  const std::size_t blocks = cols / oracle::block;
+  constexpr std::size_t extra_rows[layouts] = {0, 3, 0, 3, 0, 128, 0};
+  constexpr std::size_t extra_stride[layouts] = {0, 0, 1, 2, 0, 4, 257};
+  const bool tiled = layout == 4 || layout == 5;
+  set_shape(point, rows, cols, extra_rows[layout] + (tiled ? up_to(rows, 128) : 0),
+            extra_stride[layout] + (tiled ? up_to(blocks, 4) : 0));
+}
+
+/// Rows of 128 columns in which the features of a pattern's list all occur.
+std::size_t rows_for(Pattern pattern) {
+  switch (pattern) {
+    case Pattern::midpoints:
+      return 13;  // 50 blocks
+    case Pattern::nan_counts:
+      return 19;  // 76
+    case Pattern::scale_extremes:
+      return 64;  // up to 214
+    case Pattern::every_exponent:
+      return 72;  // up to 277
+    default:
+      return 9;
+  }
+}
+
+/// Every contract against every pattern. The layout of the scales rotates, so that each contract meets all.
 void add_contract_grid(std::vector<Point>& points, std::uint64_t seed) {
   const auto patterns = fixtures::mxfp8_cast::pattern_names().size();
+  std::size_t turn = 0;
   for (const Point& contract : all_contracts()) {
-    for (std::size_t pattern = 0; pattern < patterns; ++pattern) {
+    for (std::size_t pattern = 0; pattern < patterns; ++pattern, ++turn) {
       Point point = contract;
       point.fill = Pattern{static_cast<std::uint8_t>(pattern)};
       point.seed = seed;
-      const std::size_t padded = (points.size() / 2) % 3;
-      set_shape(point, 9, 128, padded, padded * 2);
+      set_layout(point, rows_for(point.fill), 128, turn % layouts);
       points.push_back(point);
     }
   }
 }
 
-/// Sizes on both sides of every tile, warp and gate boundary; contracts rotate so that each shape meets
-/// several.
+/// Every contract against the sweep of block maxima: for bf16 and fp16 the whole list, every mantissa in
+/// every binade it names; for fp32 the finely swept binade and, at quick, two more of its fifteen.
+void add_amax_sweep(std::vector<Point>& points, Level level, std::uint64_t seed) {
+  for (Point point : all_contracts()) {
+    point.fill = Pattern::amax_mantissas;
+    point.seed = seed;
+    const std::size_t blocks = point.input == Format::bf16   ? 1920
+                               : point.input == Format::fp16 ? 8192
+                               : level == Level::quick       ? 16384
+                                                             : 65536;
+    constexpr std::size_t cols = 512;
+    set_layout(point, blocks / (cols / oracle::block), cols, points.size() % layouts);
+    points.push_back(point);
+  }
+}
+
+/// Sizes on both sides of the tiles of either route (64 rows by 64 columns; 128 columns), of a warp and of a
+/// thread block, with contracts, layouts and fills rotating independently: the counts 72, 7, 5 and 2 of their
+/// turns meet in every combination. Shapes over 2^15 elements get a third of the contracts.
 void add_shape_sweep(std::vector<Point>& points, std::uint64_t seed, std::size_t contracts_per_shape) {
   const std::vector<Point> contracts = all_contracts();
-  constexpr std::size_t row_counts[] = {1, 2, 31, 32, 33, 63, 64, 65, 127, 128, 129};
-  constexpr std::size_t column_counts[] = {32, 64, 96, 128, 160, 256, 384, 512, 1024};
-  constexpr Pattern fills[] = {Pattern::normal, Pattern::ramps, Pattern::finite_bits, Pattern::any_bits};
+  constexpr std::size_t row_counts[] = {1, 2, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 192, 256, 300};
+  constexpr std::size_t column_counts[] = {32, 64, 96, 128, 160, 256, 384, 512, 640, 1024};
+  constexpr Pattern fills[] = {Pattern::normal, Pattern::ramps, Pattern::finite_bits, Pattern::any_bits,
+                               Pattern::every_exponent};
   std::size_t turn = 0;
   for (const std::size_t rows : row_counts) {
     for (const std::size_t cols : column_counts) {
-      for (std::size_t i = 0; i < contracts_per_shape; ++i, ++turn) {
+      const bool large = rows * cols > std::size_t{1} << 15;
+      for (std::size_t i = 0; i < (large ? contracts_per_shape / 3 : contracts_per_shape); ++i, ++turn) {
         Point point =
             contracts[(turn * 29) % contracts.size()];  // 29 is coprime to 72: visits every contract
-        point.contracts.padding = paddings[turn % 2];
-        point.fill = fills[turn % 4];
+        // The number of contracts is even, so a pass through them must shift what alternates.
+        point.contracts.padding = paddings[(turn + turn / contracts.size()) % 2];
+        point.fill = fills[turn % std::size(fills)];
         point.seed = seed + turn;
-        set_shape(point, rows, cols, (turn / 2) % 2 * 3, turn % 3);
+        set_layout(point, rows, cols, turn % layouts);
         points.push_back(point);
       }
     }
   }
 }
 
-/// Inputs that start off a 16-byte boundary: the staged route must take them, the register route refuse them
-/// by name.
+/// Buffers that start off a 16-byte boundary: the staged route must take them by its narrow loads and stores,
+/// the register route refuse them by name. What a narrow access may get wrong depends on the value, so every
+/// contract meets every offset, and the patterns rotate.
 void add_offsets(std::vector<Point>& points, std::uint64_t seed) {
-  for (const Format input : inputs) {
-    for (const std::size_t offset :
-         {std::size_t{1}, std::size_t{2}, std::size_t{4}, std::size_t{8}, std::size_t{16}}) {
-      Point point;
-      point.input = input;
-      point.offset = offset;
+  struct Offsets {
+    std::size_t x, data;
+  };
+  constexpr Offsets all_offsets[] = {{1, 0}, {2, 0}, {4, 0}, {8, 0}, {16, 0},  {0, 1},
+                                     {0, 2}, {0, 4}, {0, 8}, {3, 1}, {32, 16}, {12, 32}};
+  const auto patterns = fixtures::mxfp8_cast::pattern_names().size();
+  std::size_t turn = 0;
+  for (const Point& contract : all_contracts()) {
+    for (const Offsets& offsets : all_offsets) {
+      Point point = contract;
+      point.offset = offsets.x;
+      point.data_offset = offsets.data;
+      point.fill = Pattern{static_cast<std::uint8_t>(turn++ % patterns)};
       point.seed = seed;
       set_shape(point, 5, 256, 0, 0);
       points.push_back(point);
@@ -103,7 +161,20 @@ void add_offsets(std::vector<Point>& points, std::uint64_t seed) {
   }
 }
 
-/// Shapes of real layers, where grids, waves and 32-bit indices are really used.
+/// Grids that outgrow narrow indices: 65,600 blocks of 32, more than 16 bits count, in 257 tiles of 64 rows,
+/// whose scales lie 300 apart; and a single row whose few threads have 127 rows of padding to zero.
+void add_big_grid(std::vector<Point>& points, std::uint64_t seed) {
+  Point point;
+  point.contracts.padding = oracle::Padding::zero;
+  point.fill = Pattern::ramps;
+  point.seed = seed;
+  point.shape = {1, 128, 128, 4};
+  points.push_back(point);
+  point.shape = {16400, 128, 16512, 300};
+  points.push_back(point);
+}
+
+/// Shapes of real layers, in many waves of thread blocks. All indices fit 32 bits.
 void add_large(std::vector<Point>& points, std::uint64_t seed) {
   const std::vector<Point> contracts = all_contracts();
   constexpr std::size_t shapes[][2] = {{1024, 1024}, {2880, 2880}, {384, 30528}, {4096, 4096}};
@@ -141,8 +212,10 @@ std::vector<Point> cases(Level level, std::uint64_t seed) {
   std::vector<Point> points;
   add_reported(points);
   add_contract_grid(points, seed);
-  add_shape_sweep(points, seed, level == Level::quick ? 2 : 24);
   add_offsets(points, seed);
+  add_shape_sweep(points, seed, level == Level::quick ? 12 : 48);
+  add_amax_sweep(points, level, seed);
+  add_big_grid(points, seed);
   if (level != Level::quick) add_large(points, seed);
   if (level == Level::exhaustive) add_exhaustive(points, seed);
   return points;

@@ -9,9 +9,10 @@
 
 namespace assay::properties::mxfp8_cast {
 
-/// Reported faults first, then every contract against every input pattern on a small shape, then shapes
-/// around every boundary with rotating contracts, then (full, exhaustive) large shapes and exhaustive sweeps.
-/// Smallest first within each.
+/// Reported faults first, then every contract against every input pattern on a small shape and against
+/// unaligned buffers, then shapes around the boundaries of tiles, warps and thread blocks with rotating
+/// contracts, every contract against the sweep of block maxima, a grid past 16-bit indices, then (full,
+/// exhaustive) large shapes and exhaustive sweeps. Smallest first within each.
 std::vector<Point> cases(Level, std::uint64_t seed);
 
 /// The contracts a real tensor is judged under at a level.

@@ -94,6 +94,8 @@ void set(Point& point, GivenScale& scale, const Reader& reader, std::string_view
     scale.stride = reader.number(key, value, 1, max_extent);
   } else if (key == "offset") {
     point.offset = reader.number(key, value, 0, 63);
+  } else if (key == "doffset") {
+    point.data_offset = reader.number(key, value, 0, 63);
   } else if (key == "fill") {
     point.source = Source::pattern;
     point.fill =
@@ -111,8 +113,8 @@ void set(Point& point, GivenScale& scale, const Reader& reader, std::string_view
     point.reported = value;
   } else {
     static const std::vector<std::string> keys = {
-        "in",     "fp8",    "rule", "specials", "padding", "rows", "cols",   "srows",
-        "stride", "offset", "fill", "reported", "seed",    "exp",  "rotate", "on"};
+        "in",     "fp8",  "rule",     "specials", "padding", "rows",   "cols",    "srows", "stride",
+        "offset", "fill", "reported", "seed",     "exp",     "rotate", "doffset", "on"};
     reader.refuse(fmt::format("unknown key '{}'; the nearest is '{}'", key, fixtures::nearest(key, keys)));
   }
 }
@@ -145,6 +147,7 @@ std::string print(const Point& point) {
       padding_names[ordinal(point.contracts.padding)], point.shape.rows, point.shape.cols,
       point.shape.scale_rows, point.shape.scale_stride);
   if (point.offset) text += fmt::format(",offset={}", point.offset);
+  if (point.data_offset) text += fmt::format(",doffset={}", point.data_offset);
   if (point.exp) text += fmt::format(",exp={}", point.exp);
   if (point.rotate) text += fmt::format(",rotate={}", point.rotate);
   switch (point.source) {

@@ -17,7 +17,7 @@ enum class Source : std::uint8_t { pattern, reported, file };
 
 /// Shape, contracts and the source of X. Text form, every key optional but in the order of print():
 ///   mxfp8_cast:in=bf16,fp8=e4m3,rule=rceil,specials=poison,padding=untouched,rows=4,cols=128,srows=4,stride=4,
-///              offset=0,fill=normal,seed=1,exp=0,rotate=0
+///              offset=0,doffset=0,exp=0,rotate=0,fill=normal,seed=1
 ///   mxfp8_cast:...,reported=B07          (shape and input of a reported fault)
 ///   mxfp8_cast:...,on=FILE:TENSOR        (last key; takes the rest of the token)
 struct Point {
@@ -25,6 +25,8 @@ struct Point {
   oracle::Contracts contracts;
   oracle::Shape shape{4, 128, 4, 4};
   std::size_t offset = 0;  ///< elements by which X starts past a 256-byte boundary; 0 is fully aligned
+  /// Elements by which the data starts past a 256-byte boundary; 0 gives it 16 bytes and no more.
+  std::size_t data_offset = 0;
   Source source = Source::pattern;
   fixtures::mxfp8_cast::Pattern fill = fixtures::mxfp8_cast::Pattern::normal;
   std::uint64_t seed = 1;

@@ -73,6 +73,12 @@ std::size_t input_alignment(const Point& point) {
   return bytes == 0 ? 256 : std::min<std::size_t>(bytes & (~bytes + 1), 256);
 }
 
+/// The alignment the data is given: 16 bytes, or exactly that of `data_offset` elements past a 256-byte
+/// boundary; an fp8 element is a byte.
+std::size_t data_alignment(const Point& point) {
+  return point.data_offset == 0 ? 16 : point.data_offset & (~point.data_offset + 1);
+}
+
 /// x * 2^exp for every finite code, which must be exact.
 void shift_exponents(std::vector<std::byte>& x, const Point& point) {
   const int bytes = static_cast<int>(width(point.input));
@@ -230,9 +236,14 @@ std::vector<InputBuffer> CastWorkload::inputs() const {
 
 std::vector<OutputBuffer> CastWorkload::outputs() const {
   const oracle::Shape& shape = point_.shape;
-  OutputBuffer data{
-      "data",       point_.contracts.element, shape.rows * shape.cols, 16, shape.rows, shape.cols, shape.cols,
-      oracle::block};
+  OutputBuffer data{"data",
+                    point_.contracts.element,
+                    shape.rows * shape.cols,
+                    data_alignment(point_),
+                    shape.rows,
+                    shape.cols,
+                    shape.cols,
+                    oracle::block};
   OutputBuffer scales{"scales",
                       Format::e8m0,
                       shape.scale_rows * shape.scale_stride,
