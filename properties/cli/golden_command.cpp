@@ -30,6 +30,9 @@ void check_golden_folders() {
 
 int golden_verify(const std::vector<std::string>& files) {
   if (files.empty()) check_golden_folders();
+  for (const std::string& file : files) {
+    if (file.empty()) throw BadInput("golden verify '': it needs the name of a record");
+  }
   const std::vector<std::filesystem::path> paths =
       files.empty() ? properties::approved_goldens()
                     : std::vector<std::filesystem::path>(files.begin(), files.end());
@@ -40,6 +43,7 @@ int golden_verify(const std::vector<std::string>& files) {
 }
 
 int golden_regen(const std::string& folder) {
+  if (folder.empty()) throw BadInput("--out '': it needs a folder");
   for (const auto& path : properties::regenerate_goldens(folder))
     fmt::print("wrote {}\n", fixtures::printable(path.string()));
   return properties::exit_pass;

@@ -95,6 +95,8 @@ TEST(Program, WrongArgumentsAreOneLine) {
   expect_usage_error(one_case + "--route ''", "--route ''");
   expect_usage_error(one_case + "--family ''", "--family ''");
   expect_usage_error("gate --case ''", "--case ''");
+  expect_usage_error("golden regen --out ''", "--out ''");
+  expect_usage_error("golden verify ''", "golden verify ''");
   expect_usage_error("gate --on \"$(printf 'a\\033b')\"", "a\\x1bb: no such file");
   expect_usage_error("gate --on \"$(printf 'a\\033b')\"", "a\\x1bb: no such file");
 }
@@ -253,6 +255,8 @@ TEST(Program, AFileWithoutAUsableTensorIsBadInput) {
   expect_usage_error("gate --on " + folder.quoted("odd"), "'F6' is not supported");
   expect_usage_error("gate --on " + folder.quoted("empty"), "is empty");
   expect_usage_error("gate --on " + folder.quoted("cut"), "truncated");
+  expect_usage_error("gate --on " + folder.quoted("missing"),
+                     (folder / "missing").string() + ": no such file");
   expect_usage_error("gate --on " + folder.quoted("") + " --on " + folder.quoted("some"), "is a directory");
   expect_usage_error("gate --on " + folder.quoted("some:scalar"), "it is a scalar");
   expect_usage_error("gate --on " + folder.quoted("some:usible"), "usable");
@@ -311,6 +315,9 @@ TEST(Program, ACheckoutWithoutGoldensIsBadInput) {
   expect_usage_error(verify, "the folder of approved records of mxfp8_cast is missing");
   with_home("/no/such\nfolder");
   expect_usage_error(verify, "ASSAY_HOME='/no/such\\x0afolder'");
+  with_home("");
+  const std::string elsewhere = "; cd / && '" ASSAY_PROGRAM "' golden verify";
+  EXPECT_EQ(run("list" + elsewhere).exit_code, 0) << "empty is as good as not set";
   unsetenv("ASSAY_HOME");
 }
 

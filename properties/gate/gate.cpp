@@ -307,6 +307,9 @@ std::vector<fixtures::TensorPath> check_files(const GateOptions& options) {
   std::vector<fixtures::TensorPath> paths;
   for (const std::string& text : options.on) {
     const fixtures::TensorPath path = fixtures::parse_tensor_path(text);
+    std::error_code ignored;
+    if (std::filesystem::status(path.file, ignored).type() == std::filesystem::file_type::not_found)
+      throw BadInput(fmt::format("{}: no such file", text));  // whole: where a ':' would split it is a guess
     const auto file = fixtures::open_tensor_file(path.file);
     const auto& tensors = file->tensors();
     const bool listed = std::any_of(tensors.begin(), tensors.end(),

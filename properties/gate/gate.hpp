@@ -23,7 +23,7 @@ struct GateOptions {
   std::vector<std::string> cases;  ///< tokens: judge these instead of the built-in cases
 };
 
-/// A required device is absent; exit code 4.
+/// A required device is absent, or the system refuses what the program needs of it; exit code 4.
 class EnvironmentError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };

@@ -19,7 +19,8 @@ bool has_data(const std::filesystem::path& folder) {
 }  // namespace
 
 std::filesystem::path home() {
-  if (const char* set = std::getenv("ASSAY_HOME")) {
+  const char* set = std::getenv("ASSAY_HOME");
+  if (set && *set) {
     if (has_data(set)) return set;
     throw BadInput(fmt::format("ASSAY_HOME='{}': no README.md, fixtures/ and goldens/ there", set));
   }

@@ -72,7 +72,7 @@ std::string closing_line(const GateResult& result, std::optional<double> seconds
   const int code = result.exit_code();
   const char* verdict = code == exit_pass     ? "PASS"
                         : code == exit_fail   ? "FAIL"
-                        : result.rows.empty() ? "VACUOUS: no route was selected"
+                        : result.rows.empty() ? "VACUOUS: the options together select no route"
                                               : "VACUOUS: nothing was compared in at least one row";
   std::string text =
       fmt::format("{}: {} cases, {} elements compared", verdict, grouped(cases), grouped(elements));
@@ -143,7 +143,8 @@ std::string text_report(const GateResult& result, std::optional<double> seconds)
     }
   }
   if (!text.empty()) text += "\n";
-  return text + table(result.rows) + "\n" + closing_line(result, seconds);
+  if (!result.rows.empty()) text += table(result.rows) + "\n";
+  return text + closing_line(result, seconds);
 }
 
 std::string json_report(const GateResult& result, const GateOptions& options) {
