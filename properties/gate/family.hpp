@@ -80,11 +80,15 @@ class Bench {
   virtual int tries() const = 0;  ///< how many random cases a property should draw
 };
 
+/// What a property returns that compared nothing; no token reads like it.
+inline constexpr std::string_view compared_nothing = "vacuous";
+
 /// Something that must hold, one sentence and then code.
 struct Property {
   std::string name;
   std::string sentence;
-  /// Returns an empty string when it held, else the token (or tokens) of the smallest counter-example.
+  /// Returns an empty string when it held, else the token (or tokens) of the smallest counter-example, or
+  /// `compared_nothing` when nothing contradicted it because nothing was compared: then it did not hold.
   std::function<std::string(Bench&)> check;
 };
 

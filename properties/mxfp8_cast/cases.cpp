@@ -95,14 +95,14 @@ void add_contract_grid(std::vector<Point>& points, std::uint64_t seed) {
 }
 
 /// Every contract against the sweep of block maxima: for bf16 and fp16 the whole list, every mantissa in
-/// every binade it names; for fp32 the finely swept binade and, at quick, two more of its fifteen.
+/// every binade it names; for fp32, at quick, the finely swept binade and the next of its fifteen.
 void add_amax_sweep(std::vector<Point>& points, Level level, std::uint64_t seed) {
   for (Point point : all_contracts()) {
     point.fill = Pattern::amax_mantissas;
     point.seed = seed;
     const std::size_t blocks = point.input == Format::bf16   ? 1920
                                : point.input == Format::fp16 ? 8192
-                               : level == Level::quick       ? 16384
+                               : level == Level::quick       ? 12288
                                                              : 65536;
     constexpr std::size_t cols = 512;
     set_layout(point, blocks / (cols / oracle::block), cols, points.size() % layouts);
@@ -112,7 +112,7 @@ void add_amax_sweep(std::vector<Point>& points, Level level, std::uint64_t seed)
 
 /// Sizes on both sides of the tiles of either route (64 rows by 64 columns; 128 columns), of a warp and of a
 /// thread block, with contracts, layouts and fills rotating independently: the counts 72, 7, 5 and 2 of their
-/// turns meet in every combination. Shapes over 2^15 elements get a third of the contracts.
+/// turns meet in every combination. Shapes over 2^15 elements get a sixth of the contracts.
 void add_shape_sweep(std::vector<Point>& points, std::uint64_t seed, std::size_t contracts_per_shape) {
   const std::vector<Point> contracts = all_contracts();
   constexpr std::size_t row_counts[] = {1, 2, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 192, 256, 300};
@@ -123,7 +123,7 @@ void add_shape_sweep(std::vector<Point>& points, std::uint64_t seed, std::size_t
   for (const std::size_t rows : row_counts) {
     for (const std::size_t cols : column_counts) {
       const bool large = rows * cols > std::size_t{1} << 15;
-      for (std::size_t i = 0; i < (large ? contracts_per_shape / 3 : contracts_per_shape); ++i, ++turn) {
+      for (std::size_t i = 0; i < (large ? contracts_per_shape / 6 : contracts_per_shape); ++i, ++turn) {
         Point point =
             contracts[(turn * 29) % contracts.size()];  // 29 is coprime to 72: visits every contract
         // The number of contracts is even, so a pass through them must shift what alternates.
