@@ -91,14 +91,26 @@ std::vector<Finding> probe_outputs(Workload& workload, const Execution& executio
   return findings;
 }
 
+bool elements_right(Workload& workload, const Execution& execution) {
+  for (std::size_t i = 0; i < execution.first.size(); ++i) {
+    const Acceptance& acceptance = workload.acceptance()[i];
+    if (compare(acceptance, execution.first[i], execution.before_first[i], 0).failed > 0) return false;
+    if (compare(acceptance, execution.second[i], execution.before_second[i], 0).failed > 0) return false;
+  }
+  return true;
+}
+
 /// The checks of an execution in order; the first that finds anything decides.
 std::vector<Finding> find_faults(const Family& family, Workload& workload, std::size_t route,
-                                 const Execution& execution, CaseResult& result) {
+                                 const Execution& execution, Detail detail, CaseResult& result) {
   if (execution.kernel_fault) return {simple_finding(Code::kernel_fault, *execution.kernel_fault)};
   if (auto found = check_memory(execution); !found.empty()) return found;
   if (auto found = check_witness(family, route, execution.witness); !found.empty()) return found;
   if (auto found = check_witness(family, route, execution.second_witness); !found.empty()) return found;
-  if (auto found = find_damage(workload, execution); !found.empty()) return found;
+  if (!elements_right(workload, execution)) {
+    result.verdict = Verdict::fail;
+    return detail == Detail::findings ? find_damage(workload, execution) : std::vector<Finding>{};
+  }
   if (auto found = check_deterministic(workload, execution); !found.empty()) return found;
   count_compared(workload, execution, result);
   if (result.elements == 0) return {};
@@ -107,7 +119,8 @@ std::vector<Finding> find_faults(const Family& family, Workload& workload, std::
 
 }  // namespace
 
-CaseResult judge_case(const Family& family, Workload& workload, std::size_t route, kernels::Device& device) {
+CaseResult judge_case(const Family& family, Workload& workload, std::size_t route, kernels::Device& device,
+                      Detail detail) {
   CaseResult result;
   const std::string name(family.routes()[route].name);
   const kernels::Support support = workload.supports(route, device.kind());
@@ -126,11 +139,14 @@ CaseResult judge_case(const Family& family, Workload& workload, std::size_t rout
   } else {
     Execution execution = execute(workload, route, device);
     result.witness = execution.witness;
-    result.findings = find_faults(family, workload, route, execution, result);
-    result.verdict = execution.kernel_fault     ? Verdict::error
-                     : !result.findings.empty() ? Verdict::fail
-                     : result.elements == 0     ? Verdict::vacuous
-                                                : Verdict::pass;
+    result.findings = find_faults(family, workload, route, execution, detail, result);
+    if (execution.kernel_fault) {
+      result.verdict = Verdict::error;
+    } else if (!result.findings.empty()) {
+      result.verdict = Verdict::fail;
+    } else if (result.verdict != Verdict::fail && result.elements > 0) {
+      result.verdict = Verdict::pass;
+    }
     result.outputs = std::move(execution.first);
   }
   for (Finding& finding : result.findings) {

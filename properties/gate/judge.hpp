@@ -23,10 +23,16 @@ struct CaseResult {
   Contents outputs;  ///< of run 1; empty unless it ran
 };
 
+/// How much a failing case is looked into. Naming damage costs many times what judging does, and the
+/// hundredth finding of one fault says nothing new.
+enum class Detail : std::uint8_t { verdict, findings };
+
 /// Judges in this order, and stops at the first that fails: support (against the family's rule), the kernel
 /// ran at all, guard zones and inputs intact, the witness matches the route, every element of both runs
 /// inside its interval and written, both runs equal, and the check itself rejects injected faults (the pass
 /// is earned).
-CaseResult judge_case(const Family&, Workload&, std::size_t route, kernels::Device&);
+/// With Detail::verdict a case with wrong elements fails without findings.
+CaseResult judge_case(const Family&, Workload&, std::size_t route, kernels::Device&,
+                      Detail = Detail::findings);
 
 }  // namespace assay::properties

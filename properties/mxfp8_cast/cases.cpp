@@ -112,7 +112,7 @@ void add_amax_sweep(std::vector<Point>& points, Level level, std::uint64_t seed)
 
 /// Sizes on both sides of the tiles of either route (64 rows by 64 columns; 128 columns), of a warp and of a
 /// thread block, with contracts, layouts and fills rotating independently: the counts 72, 7, 5 and 2 of their
-/// turns meet in every combination. Shapes over 2^15 elements get a sixth of the contracts.
+/// turns meet in every combination. Shapes over 2^14 elements get a sixth of the contracts.
 void add_shape_sweep(std::vector<Point>& points, std::uint64_t seed, std::size_t contracts_per_shape) {
   const std::vector<Point> contracts = all_contracts();
   constexpr std::size_t row_counts[] = {1, 2, 31, 32, 33, 63, 64, 65, 100, 127, 128, 129, 192, 256, 300};
@@ -122,7 +122,7 @@ void add_shape_sweep(std::vector<Point>& points, std::uint64_t seed, std::size_t
   std::size_t turn = 0;
   for (const std::size_t rows : row_counts) {
     for (const std::size_t cols : column_counts) {
-      const bool large = rows * cols > std::size_t{1} << 15;
+      const bool large = rows * cols > std::size_t{1} << 14;
       for (std::size_t i = 0; i < (large ? contracts_per_shape / 6 : contracts_per_shape); ++i, ++turn) {
         Point point =
             contracts[(turn * 29) % contracts.size()];  // 29 is coprime to 72: visits every contract

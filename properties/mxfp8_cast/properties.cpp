@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <set>
 #include <string>
 #include <unordered_map>
 #include <utility>
@@ -44,10 +43,10 @@ oracle::Shape any_shape() {
   const int kind = choice(0, 6);
   const bool runs = kind >= 2, tall = kind == 5;
   const std::size_t blocks =
-      runs ? 4 * *rc::gen::inRange<std::size_t>(1, tall ? 5 : 17) : *rc::gen::inRange<std::size_t>(1, 13);
-  // 2,560 blocks at most, so that a thousand draws stay a matter of seconds.
-  const std::size_t rows =
-      *rc::gen::inRange<std::size_t>(1, tall ? 301 : std::min<std::size_t>(80, 2560 / blocks));
+      runs ? 4 * *rc::gen::inRange<std::size_t>(1, tall ? 3 : 17) : *rc::gen::inRange<std::size_t>(1, 13);
+  // 1,280 blocks at most, so that a thousand draws stay a matter of seconds.
+  const std::size_t most = std::min<std::size_t>(tall ? 300 : 80, 1280 / blocks);
+  const std::size_t rows = *rc::gen::inRange<std::size_t>(1, most + 1);
   oracle::Shape shape{rows, blocks * oracle::block, rows, blocks};
   switch (choice(0, 5)) {
     case 1:
@@ -206,13 +205,11 @@ bool rotated_alike(const Point& a, const Contents& from, const Point& b, const C
   return true;
 }
 
-/// Production against legacy, bit for bit, wherever both take the case. With one route there is nothing to
-/// compare, and that is not vacuous: two were never asked to agree.
+/// Production against legacy, bit for bit, wherever both take the case.
 Property routes_agree() {
   return {"production equals legacy",
           "the register and the staged route give the same bytes under the same contracts", [](Bench& bench) {
-            std::set<std::size_t> ran;
-            const std::string found = search(
+            return search(
                 bench,
                 [] {
                   return std::vector<Point>{
@@ -222,13 +219,11 @@ Property routes_agree() {
                 [&](const std::vector<Point>& points, std::size_t& compared) {
                   std::map<std::size_t, Contents> outputs;
                   if (!outputs_of(bench, points[0], outputs)) return false;
-                  for (const auto& entry : outputs) ran.insert(entry.first);
                   compared += outputs.size() < 2 ? 0 : 1;
                   return std::all_of(outputs.begin(), outputs.end(), [&](const auto& entry) {
                     return entry.second == outputs.begin()->second;
                   });
                 });
-            return found == compared_nothing && ran.size() < 2 ? std::string() : found;
           }};
 }
 
