@@ -77,7 +77,7 @@ Exact descaled(const Exact& x, std::uint8_t scale) { return formats::scaled(x, s
 
 /// As descaled, by a kernel that gets a reciprocal wrong.
 Exact descaled_with(Fault fault, const Exact& x, std::uint8_t scale) {
-  if (fault == Fault::reciprocal_254_flushed && scale == largest_scale)
+  if (fault == Fault::reciprocal_254_flushed && scale == largest_scale && x.kind != Kind::nan)
     return x.kind == Kind::infinity ? Exact::nan() : Exact::zero(x.negative);
   if (fault == Fault::reciprocal_0_is_one && scale == 0) return x;
   if (fault == Fault::zero_block_nan && scale == 0 && x.kind == Kind::zero) return Exact::nan();

@@ -135,6 +135,7 @@ TEST(PublicFault, B03_ReciprocalsOfTheLastAndFirstScales) {
   EXPECT_EQ(cast(with(x, 4, minus | inf), te).data[4], 0xFE);
   EXPECT_EQ(cast(x, te).data[0], 0x00);
   EXPECT_EQ(cast(x, te, Fault::reciprocal_254_flushed).data[4], 0x7F) << "Inf * 0";
+  EXPECT_EQ(cast(with(x, 5, nan), te, Fault::reciprocal_254_flushed).data[5], 0x7F) << "NaN * 0";
   EXPECT_EQ(element_code(Format::fp32, fp32(1), 0xFF, {}), 0x7F);
   const std::uint32_t tiny = fp32(std::bit_cast<float>(0x00400000u));  // 2^-127
   EXPECT_EQ(cast(filled(tiny), {}).scale, 0);

@@ -298,8 +298,9 @@ std::vector<Diagnosis> CastWorkload::diagnose(const Contents& actual, const Cont
   std::vector<Diagnosis> found;
   const oracle::Shape& shape = point_.shape;
   const auto& expected_scales = acceptance()[1].lo;
+  const std::vector<std::size_t> wrong_scales = mismatching(acceptance()[1], actual[1], before[1]);
 
-  if (lies_packed(point_, expected_scales, actual[1])) {
+  if (!wrong_scales.empty() && lies_packed(point_, expected_scales, actual[1])) {
     found.push_back({"logical stride",
                      fmt::format("the scales lie {} apart, as if the row stride of {} were the block count",
                                  shape.blocks_per_row(), shape.scale_stride)});
@@ -314,14 +315,13 @@ std::vector<Diagnosis> CastWorkload::diagnose(const Contents& actual, const Cont
   if (found.empty()) {
     // No single fault gives all of these bits; say at least when every wrong scale is a neighbour of the
     // right one.
-    const std::vector<std::size_t> wrong = mismatching(acceptance()[1], actual[1], before[1]);
-    const bool neighbours = !wrong.empty() && std::all_of(wrong.begin(), wrong.end(), [&](std::size_t i) {
+    const auto differs_by_one = [&](std::size_t i) {
       const int difference = static_cast<int>(actual[1][i]) - static_cast<int>(expected_scales[i]);
       return difference == 1 || difference == -1;
-    });
-    if (neighbours)
-      found.push_back(
-          {"scale off by one", fmt::format("{} scale bytes are a neighbour of the right one", wrong.size())});
+    };
+    if (!wrong_scales.empty() && std::all_of(wrong_scales.begin(), wrong_scales.end(), differs_by_one))
+      found.push_back({"scale off by one",
+                       fmt::format("{} scale bytes are a neighbour of the right one", wrong_scales.size())});
   }
   return found;
 }
