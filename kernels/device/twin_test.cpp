@@ -77,20 +77,21 @@ TEST(Twin, ConversionsFromFp32AtEveryBoundary) {
   for (const Conversion& conversion : conversions_from_fp32()) expect_conversion(conversion, codes);
 }
 
-TEST(Twin, ConversionsFromFp32Exhaustively) {
+/// Every input with ASSAY_EXHAUSTIVE=1, else one in 4,099: a prime, so that all low bits take part.
+TEST(Twin, ConversionsFromFp32AcrossTheRange) {
   const char* const wanted = std::getenv("ASSAY_EXHAUSTIVE");
-  if (wanted == nullptr || std::string(wanted) != "1")
-    GTEST_SKIP() << "all 2^32 inputs: set ASSAY_EXHAUSTIVE=1";
+  const std::uint64_t step = wanted != nullptr && std::string(wanted) == "1" ? 1 : 4099;
   struct Upper {
     std::uint32_t value;
+    std::uint64_t step;
     struct Iterator {
-      std::uint64_t code;
+      std::uint64_t code, step;
       std::uint32_t operator*() const { return static_cast<std::uint32_t>(code); }
-      Iterator& operator++() { return ++code, *this; }
-      bool operator!=(const Iterator& other) const { return code != other.code; }
+      Iterator& operator++() { return code += step, *this; }
+      bool operator!=(const Iterator& other) const { return code < other.code; }
     };
-    Iterator begin() const { return {std::uint64_t{value} << 24}; }
-    Iterator end() const { return {(std::uint64_t{value} + 1) << 24}; }
+    Iterator begin() const { return {std::uint64_t{value} << 24, step}; }
+    Iterator end() const { return {(std::uint64_t{value} + 1) << 24, step}; }
   };
   for (const Conversion& conversion : conversions_from_fp32()) {
     std::vector<std::thread> threads;
@@ -98,7 +99,7 @@ TEST(Twin, ConversionsFromFp32Exhaustively) {
     for (unsigned worker = 0; worker < workers; ++worker) {
       threads.emplace_back([&, worker] {
         for (std::uint32_t part = worker; part < 256; part += workers)
-          expect_conversion(conversion, Upper{part});
+          expect_conversion(conversion, Upper{part, step});
       });
     }
     for (std::thread& thread : threads) thread.join();

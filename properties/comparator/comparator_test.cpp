@@ -10,6 +10,7 @@
 
 #include "oracles/formats/codec.hpp"
 #include "properties/comparator/code_order.hpp"
+#include "properties/comparator/from_codes.hpp"
 #include "properties/comparator/naive_model.hpp"
 #include "properties/comparator/scan.hpp"
 
@@ -19,31 +20,8 @@ namespace {
 using arithmetic::Acceptance;
 using arithmetic::NanRule;
 using formats::Format;
-using Bytes = std::vector<std::byte>;
-using Codes = std::vector<std::uint32_t>;
 
 constexpr NanRule rules[] = {NanRule::any, NanRule::canonical};
-
-Bytes pack(Format format, const Codes& codes) {
-  const int width = formats::storage_bytes(format);
-  Bytes bytes(codes.size() * static_cast<std::size_t>(width));
-  for (std::size_t i = 0; i < codes.size(); ++i) arithmetic::store_code(bytes, width, i, codes[i]);
-  return bytes;
-}
-
-Acceptance exact(Format format, const Codes& lo, NanRule rule = NanRule::any) {
-  Acceptance accept;
-  accept.format = format;
-  accept.lo = pack(format, lo);
-  accept.nan = rule;
-  return accept;
-}
-
-Acceptance between(Format format, const Codes& lo, const Codes& hi, NanRule rule = NanRule::any) {
-  Acceptance accept = exact(format, lo, rule);
-  accept.hi = pack(format, hi);
-  return accept;
-}
 
 Codes all_codes(Format format) {
   Codes codes(std::size_t{1} << std::min(formats::spec(format).bits, 16));

@@ -6,6 +6,7 @@
 
 #include "oracles/formats/codec.hpp"
 #include "properties/comparator/comparator.hpp"
+#include "properties/comparator/from_codes.hpp"
 
 namespace assay::properties {
 namespace {
@@ -14,31 +15,8 @@ using arithmetic::Acceptance;
 using arithmetic::NanRule;
 using formats::Exact;
 using formats::Format;
-using Bytes = std::vector<std::byte>;
-using Codes = std::vector<std::uint32_t>;
 
 constexpr Format fp8[] = {Format::e4m3, Format::e5m2};
-
-Bytes pack(Format format, const Codes& codes) {
-  const int width = formats::storage_bytes(format);
-  Bytes bytes(codes.size() * static_cast<std::size_t>(width));
-  for (std::size_t i = 0; i < codes.size(); ++i) arithmetic::store_code(bytes, width, i, codes[i]);
-  return bytes;
-}
-
-Acceptance exact(Format format, const Codes& lo, NanRule rule = NanRule::any) {
-  Acceptance accept;
-  accept.format = format;
-  accept.lo = pack(format, lo);
-  accept.nan = rule;
-  return accept;
-}
-
-Acceptance between(Format format, const Codes& lo, const Codes& hi) {
-  Acceptance accept = exact(format, lo);
-  accept.hi = pack(format, hi);
-  return accept;
-}
 
 bool passes(Format format, std::uint32_t expected, std::uint32_t actual, NanRule rule = NanRule::any) {
   return compare(exact(format, {expected}, rule), pack(format, {actual})).passed();
