@@ -14,9 +14,9 @@ namespace {
 void cast(benchmark::State& state, Device& on, const Route& route, Input input, std::int64_t rows,
           std::int64_t cols, unsigned workers) {
   Problem p;
-  p.rows = p.scale_rows = rows;
+  p.rows = p.rowwise.scale_rows = rows;
   p.cols = cols;
-  p.scale_stride = cols / 32;
+  p.rowwise.scale_stride = cols / 32;
   p.input = input;
   p.element = Element::e4m3;
   const auto bytes = static_cast<std::size_t>(rows * cols);
@@ -35,8 +35,8 @@ void cast(benchmark::State& state, Device& on, const Route& route, Input input, 
   }
   x->upload(codes);
   p.x = x->data();
-  p.data = static_cast<std::uint8_t*>(data->data());
-  p.scales = static_cast<std::uint8_t*>(scales->data());
+  p.rowwise.data = static_cast<std::uint8_t*>(data->data());
+  p.rowwise.scales = static_cast<std::uint8_t*>(scales->data());
   const auto options = on.executor_options;
   on.executor_options.workers = workers;
   for (auto _ : state) {

@@ -46,7 +46,8 @@ Outputs run(Device& on, const Route& route, Problem problem, const std::vector<s
             std::size_t alignment) {
   Outputs out;
   out.data.assign(static_cast<std::size_t>(problem.rows * problem.cols), before);
-  out.scales.assign(static_cast<std::size_t>(problem.scale_rows * problem.scale_stride), before);
+  out.scales.assign(static_cast<std::size_t>(problem.rowwise.scale_rows * problem.rowwise.scale_stride),
+                    before);
   const auto x_buffer = on.allocate("x", x.size(), alignment);
   const auto data = on.allocate("data", out.data.size(), std::min<std::size_t>(alignment, 16));
   const auto scales = on.allocate("scales", out.scales.size(), 1);
@@ -54,8 +55,8 @@ Outputs run(Device& on, const Route& route, Problem problem, const std::vector<s
   data->upload(out.data);
   scales->upload(out.scales);
   problem.x = x_buffer->data();
-  problem.data = static_cast<std::uint8_t*>(data->data());
-  problem.scales = static_cast<std::uint8_t*>(scales->data());
+  problem.rowwise.data = static_cast<std::uint8_t*>(data->data());
+  problem.rowwise.scales = static_cast<std::uint8_t*>(scales->data());
   const Support support = route.supports(problem);
   EXPECT_TRUE(support.supported) << route.info.name << ": " << support.reason;
   LaunchContext context{on, out.witness};
@@ -74,8 +75,8 @@ Problem problem_of(const Shape& s, Input input, Element element) {
   Problem p;
   p.rows = s.rows;
   p.cols = s.cols;
-  p.scale_rows = s.scale_rows;
-  p.scale_stride = s.scale_stride;
+  p.rowwise.scale_rows = s.scale_rows;
+  p.rowwise.scale_stride = s.scale_stride;
   p.input = input;
   p.element = element;
   return p;
@@ -118,7 +119,8 @@ void expect_as_the_oracle_says(const Outputs& out, const Route& route, const Pro
       p.element == Element::e4m3 ? Format::e4m3 : Format::e5m2, static_cast<oracle::ScaleRule>(p.scale_rule),
       static_cast<oracle::SpecialBlocks>(p.specials), static_cast<oracle::Padding>(p.padding)};
   const oracle::Shape shape{static_cast<std::size_t>(p.rows), static_cast<std::size_t>(p.cols),
-                            static_cast<std::size_t>(p.scale_rows), static_cast<std::size_t>(p.scale_stride)};
+                            static_cast<std::size_t>(p.rowwise.scale_rows),
+                            static_cast<std::size_t>(p.rowwise.scale_stride)};
   const auto accepted = oracle::accept(input_formats[static_cast<int>(p.input)], x, shape, contracts);
   EXPECT_EQ(first_difference(accepted.scales, out.scales), "") << "scales of " << describe(route, p);
   EXPECT_EQ(first_difference(accepted.data, out.data), "") << "data of " << describe(route, p);
@@ -219,9 +221,9 @@ TEST(Cast, TheWitnessShowsExactlyThePromisedLaunches) {
     for (const Route& route : routes(on->kind())) {
       const Problem p = problem_of({130, 128, 130, 4}, Input::bf16, Element::e4m3);
       const Outputs out = run(*on, route, p, make_input(p.input, p.rows, p.cols, 0), 16);
-      ASSERT_EQ(out.witness.launches.size(), route.info.launches.size());
-      for (std::size_t i = 0; i < route.info.launches.size(); ++i) {
-        EXPECT_EQ(out.witness.launches[i].kernel, route.info.launches[i]);
+      ASSERT_EQ(out.witness.launches.size(), route.info.kernels.size());
+      for (std::size_t i = 0; i < route.info.kernels.size(); ++i) {
+        EXPECT_EQ(out.witness.launches[i].kernel, route.info.kernels[i]);
       }
     }
     EXPECT_EQ(routes(on->kind())[0].info.name, "register");
@@ -241,7 +243,7 @@ TEST(Cast, SupportNamesTheRule) {
     return support.reason;
   };
   Problem good = problem_of({2, 128, 2, 4}, Input::bf16, Element::e4m3);
-  good.x = good.data = good.scales = memory;
+  good.x = good.rowwise.data = good.rowwise.scales = memory;
   EXPECT_EQ(reason(by_register, good), "");
   EXPECT_EQ(reason(staged, good), "");
 
@@ -254,11 +256,11 @@ TEST(Cast, SupportNamesTheRule) {
   both("no elements", [](Problem& p) { p.rows = 0; });
   both("no elements", [](Problem& p) { p.cols = 0; });
   both("cols % 32 != 0", [](Problem& p) { p.cols = 144; });
-  both("scale_rows < rows", [](Problem& p) { p.scale_rows = 1; });
-  both("scale_stride < cols / 32", [](Problem& p) { p.scale_stride = 3; });
+  both("scale_rows < rows", [](Problem& p) { p.rowwise.scale_rows = 1; });
+  both("scale_stride < cols / 32", [](Problem& p) { p.rowwise.scale_stride = 3; });
   both("x not aligned to its element", [](Problem& p) { p.x = memory + 1; });
-  both("rows * cols / 32 >= 2^31", [](Problem& p) { p.rows = p.scale_rows = std::int64_t{1} << 29; });
-  both("", [](Problem& p) { p.rows = p.scale_rows = (std::int64_t{1} << 29) - 1; });
+  both("rows * cols / 32 >= 2^31", [](Problem& p) { p.rows = p.rowwise.scale_rows = std::int64_t{1} << 29; });
+  both("", [](Problem& p) { p.rows = p.rowwise.scale_rows = (std::int64_t{1} << 29) - 1; });
 
   const auto only_staged = [&](const char* expected, const auto& change) {
     Problem p = good;
@@ -268,7 +270,7 @@ TEST(Cast, SupportNamesTheRule) {
   };
   only_staged("cols % 128 != 0", [](Problem& p) { p.cols = 96; });
   only_staged("x not 16-byte aligned", [](Problem& p) { p.x = memory + 8; });
-  only_staged("data not 16-byte aligned", [](Problem& p) { p.data = memory + 4; });
+  only_staged("data not 16-byte aligned", [](Problem& p) { p.rowwise.data = memory + 4; });
 }
 
 }  // namespace

@@ -13,10 +13,12 @@ bool aligned(const void* pointer, std::uintptr_t bytes) {
 
 /// What no route takes: a shape outside the terms of Problem, or one without an element.
 Support well_formed(const Problem& p) {
+  if (p.direction != Direction::rowwise) return Support::no("direction is not rowwise");
+  if (p.scale_layout != ScaleLayout::linear) return Support::no("scales are swizzled");
   if (p.rows < 1 || p.cols < 1) return Support::no("no elements");
   if (p.cols % 32 != 0) return Support::no("cols % 32 != 0");
-  if (p.scale_rows < p.rows) return Support::no("scale_rows < rows");
-  if (p.scale_stride < p.cols / 32) return Support::no("scale_stride < cols / 32");
+  if (p.rowwise.scale_rows < p.rows) return Support::no("scale_rows < rows");
+  if (p.rowwise.scale_stride < p.cols / 32) return Support::no("scale_stride < cols / 32");
   if (p.cols / 32 > ((std::int64_t{1} << 31) - 1) / p.rows) return Support::no("rows * cols / 32 >= 2^31");
   const std::uintptr_t element_bytes = p.input == Input::fp32 ? 4 : 2;
   if (!aligned(p.x, element_bytes)) return Support::no("x not aligned to its element");
@@ -29,7 +31,7 @@ Support register_supports(const Problem& p) {
   if (const Support s = well_formed(p); !s.supported) return s;
   if (p.cols % 128 != 0) return Support::no("cols % 128 != 0");
   if (!aligned(p.x, 16)) return Support::no("x not 16-byte aligned");
-  if (!aligned(p.data, 16)) return Support::no("data not 16-byte aligned");
+  if (!aligned(p.rowwise.data, 16)) return Support::no("data not 16-byte aligned");
   return Support::yes();
 }
 

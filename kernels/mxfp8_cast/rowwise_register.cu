@@ -161,8 +161,9 @@ template <Input kInput, Element kElement>
 void launch(LaunchContext& context, const Problem& problem) {
   const std::int64_t per_row = problem.cols / 32;
   const Params params{static_cast<const std::byte*>(problem.x),
-                      problem.data,
-                      {problem.scales, problem.rows, problem.scale_rows, per_row, problem.scale_stride},
+                      problem.rowwise.data,
+                      {problem.rowwise.scales, problem.rows, problem.rowwise.scale_rows, per_row,
+                       problem.rowwise.scale_stride},
                       static_cast<std::uint32_t>(problem.rows * per_row),
                       problem.scale_rule,
                       problem.specials,
@@ -172,7 +173,7 @@ void launch(LaunchContext& context, const Problem& problem) {
   const unsigned threads = params.blocks <= (1u << 16) ? 128 : max_threads;
   const auto grid =
       static_cast<unsigned>((std::uint64_t{params.blocks} * lanes_per_block + threads - 1) / threads);
-  if (problem.scale_stride == per_row) {
+  if (problem.rowwise.scale_stride == per_row) {
     ASSAY_LAUNCH(context, dim3(grid), dim3(threads), 0, (rowwise_register<kInput, kElement, true>), params);
   } else {
     ASSAY_LAUNCH(context, dim3(grid), dim3(threads), 0, (rowwise_register<kInput, kElement, false>), params);

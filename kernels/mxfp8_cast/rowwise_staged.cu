@@ -204,15 +204,16 @@ void launch(LaunchContext& context, const Problem& problem) {
   const std::int64_t per_row = problem.cols / block_elements;
   const std::int64_t tiles_per_row = (per_row + tile_columns - 1) / tile_columns;
   const Params params{static_cast<const std::byte*>(problem.x),
-                      problem.data,
-                      {problem.scales, problem.rows, problem.scale_rows, per_row, problem.scale_stride},
+                      problem.rowwise.data,
+                      {problem.rowwise.scales, problem.rows, problem.rowwise.scale_rows, per_row,
+                       problem.rowwise.scale_stride},
                       static_cast<std::uint32_t>(tiles_per_row),
                       problem.element,
                       problem.scale_rule,
                       problem.specials,
                       problem.padding == Padding::zero,
                       reinterpret_cast<std::uintptr_t>(problem.x) % (group * element_bytes) == 0,
-                      reinterpret_cast<std::uintptr_t>(problem.data) % group == 0};
+                      reinterpret_cast<std::uintptr_t>(problem.rowwise.data) % group == 0};
   const std::int64_t tiles = tiles_per_row * ((problem.rows + tile_rows - 1) / tile_rows);
   ASSAY_LAUNCH(context, dim3(static_cast<unsigned>(tiles)), dim3(threads), 0, (rowwise_staged<kInput>),
                params);

@@ -22,11 +22,11 @@ struct Support {
   static Support no(std::string why) { return {false, std::move(why)}; }
 };
 
-/// What the witness of a run must show: exactly these launches, in this order, and no other.
+/// A route as `assay list` shows it. What one run of it must show in the witness depends on the case.
 struct RouteInfo {
   std::string_view family, name;
   RouteKind kind{};
-  std::vector<std::string_view> launches;
+  std::vector<std::string_view> kernels;  ///< every kernel it launches for one case or another
   std::string_view summary;  ///< one line for `assay list`
 };
 

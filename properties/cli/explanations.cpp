@@ -20,13 +20,13 @@ constexpr Explanation diagnostic_texts[] = {
      "buffer. The note\n"
      "gives the first byte written, relative to the buffer."},
     {"A004", "an input was modified", "The kernel wrote to a buffer that it may only read."},
-    {"A005", "other kernels ran than the route declares",
-     "A route declares the launches it makes. The witness, recorded where kernels are launched, shows "
-     "others: the route\n"
+    {"A005", "other kernels ran than the case requires",
+     "For every case the family says which kernels a route launches and what it counts. The witness, recorded "
+     "where kernels\nare launched, shows others: the route\n"
      "fell back to another implementation, or launched more or fewer kernels. Right numbers do not excuse "
      "it: what was\n"
      "claimed to be tested was not. The same code is given when the routes that a device lists, or the "
-     "launches they\n"
+     "kernels they\n"
      "declare, are not those that the family requires."},
     {"A006", "two runs of one case differ",
      "The case ran twice over different poisons and, on the cpu device, with lanes and blocks in another "

@@ -116,25 +116,46 @@ std::vector<Finding> find_damage(Workload& workload, const Execution& execution)
   return findings;
 }
 
-std::vector<Finding> check_witness(const Family& family, std::size_t route, const kernels::Witness& witness) {
-  const std::vector<kernels::RouteInfo> routes = family.routes();
-  std::vector<std::string> ran;
-  for (const kernels::LaunchRecord& launch : witness.launches) ran.push_back(launch.kernel);
-  const auto declares = [&](const kernels::RouteInfo& info) {
-    return std::equal(ran.begin(), ran.end(), info.launches.begin(), info.launches.end());
-  };
-  if (declares(routes[route])) return {};
+namespace {
 
+std::vector<std::string> launches_in(const kernels::Witness& witness) {
+  std::vector<std::string> kernels;
+  for (const kernels::LaunchRecord& launch : witness.launches) kernels.push_back(launch.kernel);
+  return kernels;
+}
+
+/// What the route counted; the executor counts for itself.
+std::vector<std::string> counters_in(const std::map<std::string, std::uint64_t>& counters) {
+  std::vector<std::string> texts;
+  for (const auto& [name, count] : counters) {
+    if (!name.starts_with("executor.")) texts.push_back(fmt::format("{} = {}", name, count));
+  }
+  return texts;
+}
+
+}  // namespace
+
+std::vector<Finding> check_witness(const Family& family, const Workload& workload, std::size_t route,
+                                   const kernels::Witness& witness) {
+  const ExpectedWitness expected = workload.expected_witness(route);
+  const std::vector<std::string> ran = launches_in(witness);
   Finding finding;
   finding.code = Code::wrong_witness;
-  finding.summary = fmt::format("the route declares the launches [{}], the witness shows [{}]",
-                                fmt::join(routes[route].launches, ", "), fmt::join(ran, ", "));
-  for (std::size_t other = 0; other < routes.size(); ++other) {
-    if (other != route && declares(routes[other])) {
+  if (ran != expected.launches) {
+    finding.summary = fmt::format("the route has to launch [{}] for this case, the witness shows [{}]",
+                                  fmt::join(expected.launches, ", "), fmt::join(ran, ", "));
+    const std::vector<kernels::RouteInfo> routes = family.routes();
+    for (std::size_t other = 0; other < routes.size(); ++other) {
+      if (other == route || workload.expected_witness(other).launches != ran) continue;
       finding.patterns = {"route fell back"};
       finding.notes.push_back(fmt::format("these are the launches of route '{}'", routes[other].name));
     }
+    return {finding};
   }
+  const auto wanted = counters_in(expected.counters), shown = counters_in(witness.counters);
+  if (wanted == shown) return {};
+  finding.summary = fmt::format("the route has to count [{}] for this case, the witness shows [{}]",
+                                fmt::join(wanted, ", "), fmt::join(shown, ", "));
   return {finding};
 }
 
@@ -142,7 +163,7 @@ std::vector<Finding> check_routes(const Family& family, kernels::DeviceKind devi
   const auto describe = [](const auto& routes) {
     std::vector<std::string> texts;
     for (const auto& route : routes)
-      texts.push_back(fmt::format("{} = [{}]", route.name, fmt::join(route.launches, ", ")));
+      texts.push_back(fmt::format("{} = [{}]", route.name, fmt::join(route.kernels, ", ")));
     return fmt::format("{}", fmt::join(texts, "; "));
   };
   const std::string required = describe(family.required_routes());

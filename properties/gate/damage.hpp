@@ -15,11 +15,12 @@ namespace assay::properties {
 /// name the rest.
 std::vector<Finding> find_damage(Workload&, const Execution&);
 
-/// The finding for a witness that does not show the launches `route` declares; nothing when it does. When the
-/// kernels that ran are those of another route, the pattern is "route fell back".
-std::vector<Finding> check_witness(const Family&, std::size_t route, const kernels::Witness&);
+/// The finding for a witness that does not show what a run of `route` has to show; nothing when it does. When
+/// the kernels that ran are those of another route, the pattern is "route fell back".
+std::vector<Finding> check_witness(const Family&, const Workload&, std::size_t route,
+                                   const kernels::Witness&);
 
-/// The finding for a device whose routes, in name, order or declared launches, are not those the family
+/// The finding for a device whose routes, in name, order or declared kernels, are not those the family
 /// requires.
 std::vector<Finding> check_routes(const Family& family, kernels::DeviceKind);
 

@@ -47,6 +47,12 @@ struct Diagnosis {
   std::string detail;   ///< one sentence
 };
 
+/// What the witness of a run has to show.
+struct ExpectedWitness {
+  std::vector<std::string> launches;              ///< exactly these, in this order
+  std::map<std::string, std::uint64_t> counters;  ///< exactly these, those of the executor aside
+};
+
 /// One case with its inputs built. Deterministic: the token alone decides every bit.
 class Workload {
  public:
@@ -61,6 +67,9 @@ class Workload {
   /// What it has to say: the family's own rule, decided without asking any kernel. A route that refuses more,
   /// accepts more or gives another reason fails.
   virtual kernels::Support expected_support(std::size_t route) const = 0;
+  /// What a run of the route has to show, decided without asking any kernel: a route that falls back to
+  /// another's kernels, or whose dispatch decides otherwise, fails.
+  virtual ExpectedWitness expected_witness(std::size_t route) const = 0;
   /// Runs it on device pointers in the order of inputs() and outputs().
   virtual void launch(std::size_t route, kernels::LaunchContext&, std::span<void* const> inputs,
                       std::span<void* const> outputs) const = 0;
@@ -94,7 +103,15 @@ struct Property {
 
 struct RequiredRoute {
   std::string name;
-  std::vector<std::string> launches;
+  std::vector<std::string> kernels;
+};
+
+/// One line of `assay bench`: routes of the same case, timed side by side on a GPU.
+struct Benchmark {
+  std::string name;                 ///< "rowwise, bf16 to e4m3, 1024 x 1024"
+  std::string token;                ///< of the case that is timed; its contents do not matter much
+  std::vector<std::string> routes;  ///< the first is compared with each of the others
+  std::uint64_t bytes_read = 0, bytes_written = 0;  ///< each input byte once, each output byte once
 };
 
 class Family {
@@ -117,12 +134,14 @@ class Family {
   virtual std::vector<Property> properties() const = 0;
   /// The cases whose outputs are kept as goldens: record name (file stem) -> tokens.
   virtual std::map<std::string, std::vector<std::string>> golden_cases() const = 0;
-  /// The routes that every device must offer with the launches each must make, stated here a second time so
-  /// that a route cannot vanish, or redefine what it runs, by an edit on the kernels' side alone. Same order
-  /// as routes().
+  /// The routes that every device must offer with the kernels each must launch for one built-in case or
+  /// another, stated here a second time so that a route cannot vanish, or redefine what it runs, by an edit
+  /// on the kernels' side alone. Same order as routes().
   virtual std::vector<RequiredRoute> required_routes() const = 0;
   /// The routes of a device as the kernels list them.
   virtual std::vector<kernels::RouteInfo> routes_on(kernels::DeviceKind) const = 0;
+  /// What `assay bench` times, in the order it is shown.
+  virtual std::vector<Benchmark> benchmarks() const = 0;
   /// What expected_support refuses, in words for `assay list`.
   virtual std::vector<std::string> limits() const = 0;
 };

@@ -109,8 +109,10 @@ class FamilyRun : public Bench {
       if (!selection.route(family.name(), routes[i].name)) continue;
       routes_.push_back(i);
       names_.emplace_back(routes[i].name);
-      for (const Device* device : devices)
-        recorder.row(family.name(), routes[i].name, to_string(device->kind()));
+      for (const Device* device : devices) {
+        Row& row = recorder.row(family.name(), routes[i].name, to_string(device->kind()));
+        row.kernels = family.required_routes()[i].kernels;
+      }
     }
   }
 
@@ -348,6 +350,16 @@ void check_tokens(const GateOptions& options, const Selection& selection) {
   }
 }
 
+/// A kernel that no built-in case led to makes the run vacuous; this says which.
+void note_never_launched(GateResult& result) {
+  for (const Row& row : result.rows) {
+    for (const std::string& kernel : row.never_launched()) {
+      result.notes.push_back(fmt::format("vacuous: {}/{} on {} never launched its kernel {}", row.family,
+                                         row.route, row.device, kernel));
+    }
+  }
+}
+
 }  // namespace
 
 GateResult run_gate(const GateOptions& options) {
@@ -380,6 +392,7 @@ GateResult run_gate(const GateOptions& options) {
           [&](std::string_view route) { return selection.route(battery->name, route); }, recorder);
     }
   }
+  if (built_in) note_never_launched(recorder.result());
   return std::move(recorder.result());
 }
 

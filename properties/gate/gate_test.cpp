@@ -67,6 +67,10 @@ class CopyWorkload : public Workload {
   kernels::Support expected_support(std::size_t route) const override {
     return route == 1 ? kernels::Support::no("rows are odd") : kernels::Support::yes();
   }
+  ExpectedWitness expected_witness(std::size_t route) const override {
+    if (route == 0) return {{"copy_fast"}, counters};
+    return {{"copy_slow", "copy_slow"}, {}};
+  }
   void launch(std::size_t, LaunchContext& context, std::span<void* const> in,
               std::span<void* const> out) const override {
     body_(context, static_cast<const std::uint8_t*>(in[0]), static_cast<std::uint8_t*>(out[0]));
@@ -75,6 +79,7 @@ class CopyWorkload : public Workload {
 
   std::string refusal = "rows are odd";  ///< of route 1; empty: it takes everything
   bool refuse_first = false;
+  std::map<std::string, std::uint64_t> counters;  ///< that route 0 has to show
   std::vector<arithmetic::Acceptance> acceptance_;
 
  private:
@@ -97,14 +102,15 @@ class CopyFamily : public Family {
   std::vector<Property> properties() const override { return {}; }
   std::map<std::string, std::vector<std::string>> golden_cases() const override { return {}; }
   std::vector<RequiredRoute> required_routes() const override {
-    return {{"fast", {"copy_fast"}}, {"slow", {"copy_slow", "copy_slow"}}};
+    return {{"fast", {"copy_fast"}}, {"slow", {"copy_slow"}}};
   }
   std::vector<kernels::RouteInfo> routes_on(kernels::DeviceKind) const override { return listed; }
+  std::vector<Benchmark> benchmarks() const override { return {}; }
   std::vector<std::string> limits() const override { return {}; }
 
   std::vector<kernels::RouteInfo> listed = {
       {"copy", "fast", kernels::RouteKind::production, {"copy_fast"}, ""},
-      {"copy", "slow", kernels::RouteKind::legacy, {"copy_slow", "copy_slow"}, ""}};
+      {"copy", "slow", kernels::RouteKind::legacy, {"copy_slow"}, ""}};
 };
 
 CaseResult judge(std::function<void(LaunchContext&, const std::uint8_t*, std::uint8_t*)> body) {
@@ -205,6 +211,22 @@ TEST(Gate, NothingLaunched) {
        Code::wrong_witness);
 }
 
+TEST(Gate, CountersAreThoseOfTheCase) {
+  CopyWorkload workload([](LaunchContext& context, const std::uint8_t* x, std::uint8_t* y) {
+    record(context, "copy_fast");
+    context.witness.counters["stores.direct"] = 2;
+    context.witness.counters["executor.blocks"] = 7;
+    copy_right(x, y);
+  });
+  kernels::Device& cpu = *kernels::device(kernels::DeviceKind::cpu);
+  const std::string text = only(judge_case(CopyFamily{}, workload, 0, cpu), Code::wrong_witness);
+  EXPECT_NE(text.find("stores.direct = 2"), std::string::npos) << text;
+  workload.counters = {{"stores.direct", 2}};
+  EXPECT_EQ(judge_case(CopyFamily{}, workload, 0, cpu).verdict, Verdict::pass);
+  workload.counters["stores.declined"] = 1;
+  only(judge_case(CopyFamily{}, workload, 0, cpu), Code::wrong_witness);
+}
+
 TEST(Gate, KernelFault) {
   const std::string text =
       only(judge([](LaunchContext&, const std::uint8_t*, std::uint8_t*) {
@@ -265,7 +287,7 @@ TEST(Gate, RoutesAreThoseTheFamilyRequires) {
   family.listed.pop_back();
   EXPECT_FALSE(check_routes(family, kind).empty()) << "a route vanished";
   family = CopyFamily{};
-  family.listed[0].launches = {"copy_slow", "copy_slow"};
+  family.listed[0].kernels = {"copy_slow"};
   EXPECT_FALSE(check_routes(family, kind).empty()) << "a route declares another's kernels";
   family = CopyFamily{};
   family.listed.push_back({"copy", "third", kernels::RouteKind::experiment, {"copy_fast"}, ""});
@@ -286,6 +308,13 @@ TEST(Gate, ExitCodes) {
   EXPECT_EQ(result.exit_code(), exit_pass) << "a route that takes none of the cases, by name";
   result.every_row_must_compare = true;
   EXPECT_EQ(result.exit_code(), exit_vacuous) << "but not among built-in cases";
+  result.rows = {row, Row{}};
+  result.rows[0].kernels = {"copy_fast"};
+  result.rows.pop_back();
+  EXPECT_EQ(result.exit_code(), exit_vacuous) << "a kernel that never ran";
+  result.rows[0].launches["copy_fast"] = 1;
+  EXPECT_EQ(result.exit_code(), exit_pass);
+  result.rows.push_back(Row{});
   result.every_row_must_compare = false;
   result.rows.erase(result.rows.begin());
   EXPECT_EQ(result.exit_code(), exit_vacuous) << "and no other";

@@ -77,6 +77,7 @@ class ApprovedWorkload : public Workload {
   kernels::Support expected_support(std::size_t route) const override {
     return base_.expected_support(route);
   }
+  ExpectedWitness expected_witness(std::size_t route) const override { return base_.expected_witness(route); }
   void launch(std::size_t route, kernels::LaunchContext& context, std::span<void* const> in,
               std::span<void* const> out) const override {
     base_.launch(route, context, in, out);

@@ -105,8 +105,9 @@ std::vector<Finding> find_faults(const Family& family, Workload& workload, std::
                                  const Execution& execution, Detail detail, CaseResult& result) {
   if (execution.kernel_fault) return {simple_finding(Code::kernel_fault, *execution.kernel_fault)};
   if (auto found = check_memory(execution); !found.empty()) return found;
-  if (auto found = check_witness(family, route, execution.witness); !found.empty()) return found;
-  if (auto found = check_witness(family, route, execution.second_witness); !found.empty()) return found;
+  if (auto found = check_witness(family, workload, route, execution.witness); !found.empty()) return found;
+  if (auto found = check_witness(family, workload, route, execution.second_witness); !found.empty())
+    return found;
   if (!elements_right(workload, execution)) {
     result.verdict = Verdict::fail;
     return detail == Detail::findings ? find_damage(workload, execution) : std::vector<Finding>{};

@@ -22,13 +22,22 @@ Verdict Row::verdict() const {
   return Verdict::pass;
 }
 
+std::vector<std::string> Row::never_launched() const {
+  std::vector<std::string> missing;
+  for (const std::string& kernel : kernels) {
+    if (!launches.count(kernel)) missing.push_back(kernel);
+  }
+  return missing;
+}
+
 int GateResult::exit_code() const {
   bool compared = false, vacuous = false;
   for (const Row& row : rows) {
     if (row.verdict() == Verdict::fail) return exit_fail;
     compared |= row.verdict() == Verdict::pass;
-    vacuous |= row.verdict() == Verdict::vacuous ||
-               (every_row_must_compare && row.verdict() == Verdict::unsupported);
+    vacuous |=
+        row.verdict() == Verdict::vacuous ||
+        (every_row_must_compare && (row.verdict() == Verdict::unsupported || !row.never_launched().empty()));
   }
   // A finding without a failed row (a property, a golden) is a failure all the same.
   if (!findings.empty() || properties_failed > 0) return exit_fail;

@@ -53,8 +53,10 @@ struct Row {
   double worst_bound_use = 0;
   bool exact = true;                              ///< every interval was one code
   std::map<std::string, std::uint64_t> launches;  ///< kernel name -> launches witnessed
+  std::vector<std::string> kernels;               ///< that the route has to launch in one case or another
   std::map<std::string, std::uint64_t> unsupported_reasons;
   Verdict verdict() const;
+  std::vector<std::string> never_launched() const;  ///< of `kernels`
 };
 
 struct GateResult {
@@ -64,8 +66,8 @@ struct GateResult {
   std::vector<std::string> notes;  ///< absent devices, tensors not judged and why
   std::uint64_t properties_held = 0, properties_failed = 0;
   std::uint64_t identical_across_devices = 0;  ///< cases whose outputs were bit-identical on all devices
-  /// Built-in cases are chosen so that every route takes some: a row in which all were refused is vacuous
-  /// then.
+  /// Built-in cases are chosen so that every route takes some and launches all its kernels: a row in which
+  /// all were refused, or a kernel that never ran, is vacuous then.
   bool every_row_must_compare = false;
   int exit_code() const;
 };

@@ -93,6 +93,8 @@ class CastFamily : public Family {
     return infos;
   }
 
+  std::vector<Benchmark> benchmarks() const override { return {}; }
+
   std::vector<std::string> limits() const override {
     return {"register: cols % 128 != 0", "register: x not 16-byte aligned",
             "register: data not 16-byte aligned"};

@@ -33,8 +33,8 @@ cast::Problem problem_of(const Point& point) {
   cast::Problem problem;
   problem.rows = static_cast<std::int64_t>(point.shape.rows);
   problem.cols = static_cast<std::int64_t>(point.shape.cols);
-  problem.scale_rows = static_cast<std::int64_t>(point.shape.scale_rows);
-  problem.scale_stride = static_cast<std::int64_t>(point.shape.scale_stride);
+  problem.rowwise.scale_rows = static_cast<std::int64_t>(point.shape.scale_rows);
+  problem.rowwise.scale_stride = static_cast<std::int64_t>(point.shape.scale_stride);
   problem.input = kernel_input(point.input);
   problem.element = point.contracts.element == Format::e4m3 ? cast::Element::e4m3 : cast::Element::e5m2;
   switch (point.contracts.scale_rule) {
@@ -270,8 +270,8 @@ kernels::Support CastWorkload::supports(std::size_t route, kernels::DeviceKind d
   cast::Problem problem = problem_of(point_);
   // Addresses of the alignment that the buffers will have; a route may look at nothing else of them.
   problem.x = reinterpret_cast<const void*>(input_alignment(point_));
-  problem.data = reinterpret_cast<std::uint8_t*>(outputs()[0].alignment);
-  problem.scales = reinterpret_cast<std::uint8_t*>(outputs()[1].alignment);
+  problem.rowwise.data = reinterpret_cast<std::uint8_t*>(outputs()[0].alignment);
+  problem.rowwise.scales = reinterpret_cast<std::uint8_t*>(outputs()[1].alignment);
   return cast::routes(device)[route].supports(problem);
 }
 
@@ -285,12 +285,17 @@ kernels::Support CastWorkload::expected_support(std::size_t route) const {
   return Support::yes();
 }
 
+ExpectedWitness CastWorkload::expected_witness(std::size_t route) const {
+  const std::string_view name = cast::routes(kernels::DeviceKind::cpu)[route].info.name;
+  return {{name == "register" ? "rowwise_register" : "rowwise_staged"}, {}};
+}
+
 void CastWorkload::launch(std::size_t route, kernels::LaunchContext& context, std::span<void* const> inputs,
                           std::span<void* const> outputs) const {
   cast::Problem problem = problem_of(point_);
   problem.x = inputs[0];
-  problem.data = static_cast<std::uint8_t*>(outputs[0]);
-  problem.scales = static_cast<std::uint8_t*>(outputs[1]);
+  problem.rowwise.data = static_cast<std::uint8_t*>(outputs[0]);
+  problem.rowwise.scales = static_cast<std::uint8_t*>(outputs[1]);
   cast::routes(context.device.kind())[route].run(context, problem);
 }
 
