@@ -4,12 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <optional>
-#include <vector>
 
-#include "fixtures/files/tensor_file.hpp"
-#include "fixtures/tensor/errors.hpp"
+#include "properties/gate/token.hpp"
 
 namespace assay::properties::mxfp8_cast {
 namespace {
@@ -17,7 +13,7 @@ namespace {
 using fixtures::mxfp8_cast::Pattern;
 using formats::Format;
 
-constexpr std::string_view prefix = "mxfp8_cast:";
+constexpr std::string_view family_name = "mxfp8_cast";
 constexpr std::array<std::string_view, 4> rule_names = {"rceil", "floor", "ceil", "even"};
 constexpr std::array<std::string_view, 3> special_names = {"poison", "te-staged", "te-register"};
 constexpr std::array<std::string_view, 2> padding_names = {"untouched", "zero"};
@@ -33,43 +29,12 @@ constexpr std::size_t ordinal(E value) {
   return static_cast<std::size_t>(value);
 }
 
-/// Reads "key=value" pairs of one token, naming the token in every complaint.
-class Reader {
- public:
-  explicit Reader(std::string_view token) : token_(token) {}
-
-  [[noreturn]] void refuse(const std::string& reason) const {
-    throw BadInput(fmt::format("case '{}': {}", token_, reason));
-  }
-
-  std::size_t choice(std::string_view key, std::string_view value,
-                     std::span<const std::string_view> names) const {
-    const auto found = std::find(names.begin(), names.end(), value);
-    if (found != names.end()) return static_cast<std::size_t>(found - names.begin());
-    refuse(fmt::format("{}='{}' is unknown; the nearest is '{}'", key, value,
-                       fixtures::nearest(value, {names.begin(), names.end()})));
-  }
-
-  std::uint64_t number(std::string_view key, std::string_view value, std::uint64_t least,
-                       std::uint64_t most) const {
-    std::uint64_t result = 0;
-    const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
-    if (error != std::errc{} || end != value.data() + value.size() || result < least || result > most) {
-      refuse(fmt::format("{}='{}' is not a whole number from {} to {}", key, value, least, most));
-    }
-    return result;
-  }
-
- private:
-  std::string_view token_;
-};
-
 /// The scale buffer's extents as given; 0 when the token leaves them to the default (tight).
 struct GivenScale {
   std::size_t rows = 0, stride = 0;
 };
 
-void set(Point& point, GivenScale& scale, const Reader& reader, std::string_view key,
+void set(Point& point, GivenScale& scale, const TokenReader& reader, std::string_view key,
          std::string_view value) {
   if (key == "in") {
     point.input = input_formats[reader.choice(key, value, input_names)];
@@ -103,23 +68,24 @@ void set(Point& point, GivenScale& scale, const Reader& reader, std::string_view
   } else if (key == "seed") {
     point.seed = reader.number(key, value, 0, ~std::uint64_t{0});
   } else if (key == "exp") {
-    const bool negative = value.substr(0, 1) == "-";
-    const auto magnitude = static_cast<int>(reader.number(key, value.substr(negative ? 1 : 0), 0, 300));
-    point.exp = negative ? -magnitude : magnitude;
+    point.exp = reader.signed_number(key, value, 300);
   } else if (key == "rotate") {
     point.rotate = reader.number(key, value, 0, max_extent);
   } else if (key == "reported") {
     point.source = Source::reported;
     point.reported = value;
+  } else if (key == "on") {
+    point.source = Source::file;
+    point.on = value;
   } else {
-    static const std::vector<std::string> keys = {
-        "in",     "fp8",  "rule",     "specials", "padding", "rows",   "cols",    "srows", "stride",
-        "offset", "fill", "reported", "seed",     "exp",     "rotate", "doffset", "on"};
-    reader.refuse(fmt::format("unknown key '{}'; the nearest is '{}'", key, fixtures::nearest(key, keys)));
+    static constexpr std::string_view keys[] = {"in",   "fp8",   "rule",   "specials", "padding", "rows",
+                                                "cols", "srows", "stride", "offset",   "fill",    "reported",
+                                                "seed", "exp",   "rotate", "doffset",  "on"};
+    reader.refuse_key(key, keys);
   }
 }
 
-void check_shape(const Point& point, const Reader& reader) {
+void check_shape(const Point& point, const TokenReader& reader) {
   const oracle::Shape& shape = point.shape;
   if (shape.cols % oracle::block != 0) {
     reader.refuse(fmt::format("cols={} is not divisible by the block size {}", shape.cols, oracle::block));
@@ -140,7 +106,7 @@ std::string print(const Point& point) {
     return static_cast<std::size_t>(std::find(list.begin(), list.end(), value) - list.begin());
   };
   std::string text = fmt::format(
-      "{}in={},fp8={},rule={},specials={},padding={},rows={},cols={},srows={},stride={}", prefix,
+      "{}:in={},fp8={},rule={},specials={},padding={},rows={},cols={},srows={},stride={}", family_name,
       input_names[index_in(input_formats, point.input)],
       element_names[index_in(element_formats, point.contracts.element)],
       rule_names[ordinal(point.contracts.scale_rule)], special_names[ordinal(point.contracts.specials)],
@@ -162,26 +128,12 @@ std::string print(const Point& point) {
 }
 
 Point parse(std::string_view token) {
-  const Reader reader(token);
-  if (token.substr(0, prefix.size()) != prefix)
-    reader.refuse(fmt::format("it does not start with '{}'", prefix));
+  const TokenReader reader(token);
   Point point;
   GivenScale scale;
-  std::string_view rest = token.substr(prefix.size());
-  while (!rest.empty()) {
-    const std::size_t equals = rest.find('=');
-    if (equals == std::string_view::npos) reader.refuse(fmt::format("'{}' is not key=value", rest));
-    const std::string_view key = rest.substr(0, equals);
-    rest.remove_prefix(equals + 1);
-    if (key == "on") {  // a path may hold commas, so this key takes the rest
-      point.source = Source::file;
-      point.on = rest;
-      break;
-    }
-    const std::size_t comma = std::min(rest.find(','), rest.size());
-    set(point, scale, reader, key, rest.substr(0, comma));
-    rest.remove_prefix(std::min(comma + 1, rest.size()));
-  }
+  reader.for_each_pair(family_name, "on", [&](std::string_view key, std::string_view value) {
+    set(point, scale, reader, key, value);
+  });
   point.shape.scale_rows = scale.rows ? scale.rows : point.shape.rows;
   point.shape.scale_stride = scale.stride ? scale.stride : point.shape.cols / oracle::block;
   check_shape(point, reader);

@@ -1,15 +1,11 @@
 #include "properties/mxfp8_cast/properties.hpp"
 
-#include <rapidcheck.h>
-#include <rapidcheck/detail/TestListenerAdapter.h>
-
 #include <algorithm>
 #include <functional>
-#include <map>
 #include <string>
-#include <unordered_map>
 #include <utility>
 
+#include "properties/gate/search.hpp"
 #include "properties/mxfp8_cast/workload.hpp"
 
 namespace assay::properties::mxfp8_cast {
@@ -18,12 +14,7 @@ namespace {
 using fixtures::mxfp8_cast::Pattern;
 using formats::Format;
 
-/// Uniform in [least, end) at every size, shrinking toward `least`; inRange alone begins at `least` and only
-/// slowly leaves it, which suits extents and not choices.
-template <typename T>
-T choice(T least, T end) {
-  return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<T>(least, end));
-}
+using Over = PropertiesOver<CastWorkload>;
 
 /// Two in four aligned to 256 bytes, one a multiple of `step` elements (16 bytes of the widest type), one
 /// anything.
@@ -87,76 +78,14 @@ Point any_point(const std::vector<Pattern>& fills) {
   return point;
 }
 
-/// Runs `holds` on random points; it adds to the count what it compared. Returns the tokens of the smallest
-/// counter-example, one a line, or nothing; `compared_nothing` when no point of all the tries led to a
-/// comparison. RapidCheck accepts a shrink only when it fails again, so the last failure it saw is the
-/// smallest.
-std::string search(const Bench& bench, const std::function<std::vector<Point>()>& draw,
-                   const std::function<bool(const std::vector<Point>&, std::size_t& compared)>& holds) {
-  std::string smallest;
-  std::size_t compared = 0;
-  rc::detail::TestParams params;
-  params.seed = bench.seed();
-  params.maxSuccess = bench.tries();
-  // The full form, because the others read RapidCheck's configuration, which prints a random seed and obeys
-  // RC_PARAMS.
-  rc::detail::TestListenerAdapter silent;
-  const auto result = rc::detail::checkTestable(
-      [&] {
-        const std::vector<Point> points = draw();
-        if (holds(points, compared)) return;
-        smallest.clear();
-        for (const Point& point : points) smallest += (smallest.empty() ? "" : "\n") + print(point);
-        RC_FAIL("");
-      },
-      rc::detail::TestMetadata{}, params, silent, std::unordered_map<std::string, rc::detail::Reproduce>{});
-  if (smallest.empty() && !result.is<rc::detail::SuccessResult>()) {
-    throw std::logic_error("a property's generator failed");  // never silently green
-  }
-  if (smallest.empty() && compared == 0) return std::string(compared_nothing);
-  return smallest;
-}
-
 /// A property that every case drawn with these fills is judged right on every route.
 Property judged(std::string name, std::string sentence, std::vector<Pattern> fills,
                 std::function<void(Point&)> adapt = {}) {
-  return {std::move(name), std::move(sentence), [fills, adapt](Bench& bench) {
-            return search(
-                bench,
-                [&] {
-                  Point point = any_point(fills);
-                  if (adapt) adapt(point);
-                  return std::vector<Point>{point};
-                },
-                [&](const std::vector<Point>& points, std::size_t& compared) {
-                  CastWorkload workload(points[0]);
-                  return bench.judge(workload, [&](std::size_t, const Contents&) { ++compared; });
-                });
-          }};
-}
-
-/// Outputs by route. False when a case is judged wrong: relations are only asked of right outputs.
-bool outputs_of(Bench& bench, const Point& point, std::map<std::size_t, Contents>& outputs) {
-  CastWorkload workload(point);
-  return bench.judge(workload,
-                     [&](std::size_t route, const Contents& contents) { outputs[route] = contents; });
-}
-
-/// A relation between the outputs of a point and of a transformed point, on every route that ran both.
-Property relation(std::string name, std::string sentence, std::function<std::vector<Point>()> draw,
-                  std::function<bool(const Point&, const Contents&, const Point&, const Contents&)> related) {
-  return {std::move(name), std::move(sentence), [draw, related](Bench& bench) {
-            return search(bench, draw, [&](const std::vector<Point>& points, std::size_t& compared) {
-              std::map<std::size_t, Contents> first, second;
-              if (!outputs_of(bench, points[0], first) || !outputs_of(bench, points[1], second)) return false;
-              return std::all_of(first.begin(), first.end(), [&](const auto& entry) {
-                const auto other = second.find(entry.first);
-                if (other == second.end()) return true;
-                ++compared;
-                return related(points[0], entry.second, points[1], other->second);
-              });
-            });
-          }};
+  return Over::judged(std::move(name), std::move(sentence), [fills, adapt] {
+    Point point = any_point(fills);
+    if (adapt) adapt(point);
+    return point;
+  });
 }
 
 std::uint8_t scale_at(const Point& point, const Contents& contents, std::size_t flat_block) {
@@ -206,25 +135,9 @@ bool rotated_alike(const Point& a, const Contents& from, const Point& b, const C
 }
 
 /// Production against legacy, bit for bit, wherever both take the case.
-Property routes_agree() {
-  return {"production equals legacy",
-          "the register and the staged route give the same bytes under the same contracts", [](Bench& bench) {
-            return search(
-                bench,
-                [] {
-                  return std::vector<Point>{
-                      any_point({Pattern::normal, Pattern::any_bits, Pattern::subnormals, Pattern::midpoints,
-                                 Pattern::scale_extremes, Pattern::nan_counts, Pattern::every_exponent})};
-                },
-                [&](const std::vector<Point>& points, std::size_t& compared) {
-                  std::map<std::size_t, Contents> outputs;
-                  if (!outputs_of(bench, points[0], outputs)) return false;
-                  compared += outputs.size() < 2 ? 0 : 1;
-                  return std::all_of(outputs.begin(), outputs.end(), [&](const auto& entry) {
-                    return entry.second == outputs.begin()->second;
-                  });
-                });
-          }};
+Point draw_for_both() {
+  return any_point({Pattern::normal, Pattern::any_bits, Pattern::subnormals, Pattern::midpoints,
+                    Pattern::scale_extremes, Pattern::nan_counts, Pattern::every_exponent});
 }
 
 }  // namespace
@@ -248,11 +161,13 @@ std::vector<Property> cast_properties() {
                point.shape.scale_stride = point.shape.blocks_per_row() + 1 + choice<std::size_t>(0, 7);
                point.shape.scale_rows = point.shape.rows + choice<std::size_t>(0, 5);
              }),
-      relation("power-of-two equivariance", "X * 2^k has the same data and scale bytes k higher", draw_scaled,
-               scaled_alike),
-      relation("block independence", "rotating the blocks of X rotates the blocks of the output",
-               draw_rotated, rotated_alike),
-      routes_agree(),
+      Over::relation("power-of-two equivariance", "X * 2^k has the same data and scale bytes k higher",
+                     draw_scaled, scaled_alike),
+      Over::relation("block independence", "rotating the blocks of X rotates the blocks of the output",
+                     draw_rotated, rotated_alike),
+      Over::routes_agree("production equals legacy",
+                         "the register and the staged route give the same bytes under the same contracts",
+                         draw_for_both),
   };
 }
 
