@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cassert>
+#include <cstring>
 #include <thread>
 #include <vector>
 
@@ -26,12 +27,14 @@ constexpr std::uint8_t largest_scale = 0xFE;
 /// What the scale of a block depends on.
 struct Survey {
   Exact amax = Exact::zero();  ///< over the finite elements
-  std::size_t nans = 0;
+  std::size_t elements = 0, nans = 0;
   bool infinity = false;
 };
 
-Survey survey(std::span<const Exact, block> elements) {
+Survey survey(std::span<const Exact> elements, Fault fault) {
+  if (fault == Fault::last_left_out_of_amax) elements = elements.first(elements.size() - 1);
   Survey found;
+  found.elements = elements.size();
   for (const Exact& x : elements) {
     if (x.kind == Kind::nan) {
       ++found.nans;
@@ -47,7 +50,7 @@ Survey survey(std::span<const Exact, block> elements) {
 
 /// The scale byte that the special-block contract pins, or -1 where the scale rule decides.
 int special_scale(const Survey& found, SpecialBlocks contract, bool nan_dropped) {
-  const bool only_nan = found.nans == block;
+  const bool only_nan = found.nans == found.elements;
   switch (contract) {
     case SpecialBlocks::poison:
       return found.infinity || (found.nans > 0 && !nan_dropped) ? nan_scale : -1;
@@ -135,78 +138,132 @@ std::uint32_t load(const std::byte* at) {
   return code;
 }
 
-/// Everything accept() works on; the blocks of all rows are numbered through.
+/// Everything accept() works on.
 struct Work {
   std::span<const std::byte> x;
   Shape shape;
+  ScaleMatrix scale_matrix;
+  Direction direction;
   Contracts contracts;
   Fault fault;
   std::span<std::byte> data, scales;
 };
 
+using BlockCodes = std::array<std::uint32_t, block>;
+using BlockData = std::array<std::uint8_t, block>;
+
+/// One block of `count` elements: fills as many of `out` and returns the scale byte.
 template <Format input, Format element>
-void cast_blocks(const Work& work, std::size_t begin, std::size_t end) {
+[[gnu::always_inline]] inline std::uint8_t cast_block(const Work& work, const BlockCodes& codes,
+                                                      std::size_t count, BlockData& out) {
   constexpr Spec input_spec = definition::spec_of(input), element_spec = definition::spec_of(element);
-  constexpr int bytes = input_spec.bits / 8;
+  std::array<Exact, block> elements;
+  for (std::size_t i = 0; i < count; ++i) elements[i] = definition::decode(input_spec, codes[i]);
+  const Survey found = survey(std::span(elements).first(count), work.fault);
+  const std::uint8_t scale = scale_byte_of(found, work.contracts, work.fault);
+  const Fault fault = fault_in(found, work.fault);
+  for (std::size_t i = 0; i < count; ++i) out[i] = element_of(element_spec, elements[i], scale, fault);
+  return scale;
+}
+
+/// Block `b`, numbered row by row.
+template <Format input, Format element>
+void cast_row_block(const Work& work, std::size_t b) {
+  constexpr int bytes = definition::spec_of(input).bits / 8;
   const std::size_t per_row = work.shape.blocks_per_row();
-  for (std::size_t b = begin; b < end; ++b) {
-    const std::byte* in = work.x.data() + b * block * bytes;
-    std::byte* out = work.data.data() + b * block;
-    std::array<Exact, block> elements;
-    for (std::size_t i = 0; i < block; ++i)
-      elements[i] = definition::decode(input_spec, load<bytes>(in + i * bytes));
-    const Survey found = survey(elements);
-    const std::uint8_t scale = scale_byte_of(found, work.contracts, work.fault);
-    work.scales[b / per_row * work.shape.scale_stride + b % per_row] = std::byte{scale};
-    const Fault fault = fault_in(found, work.fault);
-    for (std::size_t i = 0; i < block; ++i)
-      out[i] = std::byte{element_of(element_spec, elements[i], scale, fault)};
+  const std::byte* in = work.x.data() + b * block * bytes;
+  BlockCodes codes;
+  for (std::size_t i = 0; i < block; ++i) codes[i] = load<bytes>(in + i * bytes);
+  BlockData out;
+  const std::uint8_t scale = cast_block<input, element>(work, codes, block, out);
+  std::memcpy(work.data.data() + b * block, out.data(), block);
+  work.scales[work.scale_matrix.index(b / per_row, b % per_row)] = std::byte{scale};
+}
+
+/// The 32 blocks under each other's side in 32 columns, so that X and the data are passed over in whole lines
+/// of memory; tiles are numbered row by row.
+template <Format input, Format element>
+void cast_column_tile(const Work& work, std::size_t tile) {
+  constexpr int bytes = definition::spec_of(input).bits / 8;
+  const std::size_t per_row = work.shape.blocks_per_row(), cols = work.shape.cols;
+  const std::size_t band = tile / per_row, first_row = band * block, first_col = tile % per_row * block;
+  const std::size_t height = std::min(block, work.shape.rows - first_row);
+  std::array<BlockCodes, block> columns;
+  for (std::size_t r = 0; r < height; ++r) {
+    const std::byte* in = work.x.data() + ((first_row + r) * cols + first_col) * bytes;
+    for (std::size_t c = 0; c < block; ++c) columns[c][r] = load<bytes>(in + c * bytes);
+  }
+  std::array<BlockData, block> out;
+  for (std::size_t c = 0; c < block; ++c) {
+    const std::uint8_t scale = height == block ? cast_block<input, element>(work, columns[c], block, out[c])
+                                               : cast_block<input, element>(work, columns[c], height, out[c]);
+    work.scales[work.scale_matrix.index(band, first_col + c)] = std::byte{scale};
+  }
+  for (std::size_t r = 0; r < height; ++r) {
+    std::byte* to = work.data.data() + (first_row + r) * cols + first_col;
+    for (std::size_t c = 0; c < block; ++c) to[c] = std::byte{out[c][r]};
+  }
+}
+
+/// What threads share out: blocks of a row, or tiles of 32 x 32.
+std::size_t parts(const Work& work) {
+  const Shape& shape = work.shape;
+  return (work.direction == Direction::rowwise ? shape.rows : shape.bands()) * shape.blocks_per_row();
+}
+
+template <Format input, Format element>
+void cast_parts(const Work& work, std::size_t begin, std::size_t end) {
+  for (std::size_t part = begin; part < end; ++part) {
+    if (work.direction == Direction::rowwise) {
+      cast_row_block<input, element>(work, part);
+    } else {
+      cast_column_tile<input, element>(work, part);
+    }
   }
 }
 
 template <Format input>
-void cast_blocks(const Work& work, std::size_t begin, std::size_t end) {
-  if (work.contracts.element == Format::e4m3) return cast_blocks<input, Format::e4m3>(work, begin, end);
-  return cast_blocks<input, Format::e5m2>(work, begin, end);
+void cast_parts(const Work& work, std::size_t begin, std::size_t end) {
+  if (work.contracts.element == Format::e4m3) return cast_parts<input, Format::e4m3>(work, begin, end);
+  return cast_parts<input, Format::e5m2>(work, begin, end);
 }
 
-void cast_blocks(Format input, const Work& work, std::size_t begin, std::size_t end) {
+void cast_parts(Format input, const Work& work, std::size_t begin, std::size_t end) {
   switch (input) {
     case Format::fp32:
-      return cast_blocks<Format::fp32>(work, begin, end);
+      return cast_parts<Format::fp32>(work, begin, end);
     case Format::fp16:
-      return cast_blocks<Format::fp16>(work, begin, end);
+      return cast_parts<Format::fp16>(work, begin, end);
     case Format::bf16:
-      return cast_blocks<Format::bf16>(work, begin, end);
+      return cast_parts<Format::bf16>(work, begin, end);
     default:
       assert(false && "the cast takes fp32, fp16 or bf16");
   }
 }
 
-/// The elements of a scale buffer outside [rows, cols/32], as ranges.
-std::vector<arithmetic::ElementRange> padding_of(const Shape& shape) {
+/// The bytes of a scale buffer that are no scale's place, as ranges.
+std::vector<arithmetic::ElementRange> padding_of(const ScaleMatrix& scales) {
   std::vector<arithmetic::ElementRange> ranges;
-  const auto add = [&ranges](std::size_t begin, std::size_t end) {
-    if (begin == end) return;
-    if (!ranges.empty() && ranges.back().end == begin) {
-      ranges.back().end = end;
+  if (scales.bytes() == scales.rows() * scales.cols()) return ranges;
+  for (std::size_t i = 0; i < scales.bytes(); ++i) {
+    if (scales.place(i)) continue;
+    if (!ranges.empty() && ranges.back().end == i) {
+      ++ranges.back().end;
     } else {
-      ranges.push_back({begin, end});
+      ranges.push_back({i, i + 1});
     }
-  };
-  for (std::size_t row = 0; row < shape.rows; ++row)
-    add(row * shape.scale_stride + shape.blocks_per_row(), (row + 1) * shape.scale_stride);
-  add(shape.rows * shape.scale_stride, shape.scale_rows * shape.scale_stride);
+  }
   return ranges;
 }
 
 }  // namespace
 
-std::uint8_t scale_byte(Format input, std::span<const std::uint32_t, block> codes, const Contracts& contracts,
+std::uint8_t scale_byte(Format input, std::span<const std::uint32_t> codes, const Contracts& contracts,
                         Fault fault) {
+  assert(!codes.empty() && codes.size() <= block);
   std::array<Exact, block> elements;
-  for (std::size_t i = 0; i < block; ++i) elements[i] = formats::decode(input, codes[i]);
-  return scale_byte_of(survey(elements), contracts, fault);
+  for (std::size_t i = 0; i < codes.size(); ++i) elements[i] = formats::decode(input, codes[i]);
+  return scale_byte_of(survey(std::span(elements).first(codes.size()), fault), contracts, fault);
 }
 
 std::uint8_t element_code(Format input, std::uint32_t code, std::uint8_t scale, const Contracts& contracts,
@@ -214,30 +271,29 @@ std::uint8_t element_code(Format input, std::uint32_t code, std::uint8_t scale, 
   return element_of(formats::spec(contracts.element), formats::decode(input, code), scale, fault);
 }
 
-CastAcceptance accept(Format input, std::span<const std::byte> x, const Shape& shape,
+CastAcceptance accept(Format input, std::span<const std::byte> x, const Shape& shape, Direction direction,
                       const Contracts& contracts, Fault fault, unsigned threads) {
   assert(contracts.element == Format::e4m3 || contracts.element == Format::e5m2);
   assert(shape.cols % block == 0);
-  assert(shape.scale_rows >= shape.rows && shape.scale_stride >= shape.blocks_per_row());
   assert(x.size() == shape.rows * shape.cols * static_cast<std::size_t>(formats::storage_bytes(input)));
 
+  const ScaleMatrix scale_matrix(shape, direction, contracts.layout);
   CastAcceptance result;
   result.data.format = contracts.element;
   result.data.nan =
       arithmetic::NanRule::canonical;  // 0x7F for either sign, as the conversion instructions give it
   result.data.lo.resize(shape.rows * shape.cols);
   result.scales.format = Format::e8m0;
-  result.scales.lo.resize(shape.scale_rows *
-                          shape.scale_stride);  // zero, which is also the contract for padding
-  if (contracts.padding == Padding::untouched) result.scales.untouched = padding_of(shape);
+  result.scales.lo.resize(scale_matrix.bytes());  // zero, which is also the contract for padding
+  if (contracts.padding == Padding::untouched) result.scales.untouched = padding_of(scale_matrix);
 
-  const Work work{x, shape, contracts, fault, result.data.lo, result.scales.lo};
-  const std::size_t blocks = shape.rows * shape.blocks_per_row();
-  const std::size_t shares = std::clamp<std::size_t>(threads, 1, std::max<std::size_t>(blocks, 1));
+  const Work work{x, shape, scale_matrix, direction, contracts, fault, result.data.lo, result.scales.lo};
+  const std::size_t all = parts(work);
+  const std::size_t shares = std::clamp<std::size_t>(threads, 1, std::max<std::size_t>(all, 1));
   std::vector<std::jthread> others;
   for (std::size_t i = 1; i < shares; ++i)
-    others.emplace_back([&, i] { cast_blocks(input, work, blocks * i / shares, blocks * (i + 1) / shares); });
-  cast_blocks(input, work, 0, blocks / shares);
+    others.emplace_back([&, i] { cast_parts(input, work, all * i / shares, all * (i + 1) / shares); });
+  cast_parts(input, work, 0, all / shares);
   others.clear();  // joins
   return result;
 }

@@ -1,4 +1,5 @@
-// MXFP8 cast, rowwise: the oracle. Everything here is from the definition and shares no code with a kernel.
+// MXFP8 cast: the oracle, one direction at a time. Everything here is from the definition and shares no code
+// with a kernel.
 #pragma once
 
 #include <cstddef>
@@ -7,10 +8,9 @@
 
 #include "oracles/arithmetic/acceptance.hpp"
 #include "oracles/formats/codec.hpp"
+#include "oracles/mxfp8_cast/layout.hpp"
 
 namespace assay::oracles::mxfp8_cast {
-
-inline constexpr std::size_t block = 32;  ///< elements that share a scale
 
 /// How the block's power-of-two scale 2^(byte-127) follows from amax = max |x|; emax = 8 (e4m3), 15 (e5m2).
 enum class ScaleRule : std::uint8_t {
@@ -34,14 +34,7 @@ struct Contracts {
   ScaleRule scale_rule = ScaleRule::rceil;
   SpecialBlocks specials = SpecialBlocks::poison;
   Padding padding = Padding::untouched;
-};
-
-/// X is [rows, cols] row-major and contiguous, cols a multiple of 32. The scale buffer is scale_rows x
-/// scale_stride bytes with scale_rows >= rows and scale_stride >= cols/32; what lies outside [rows, cols/32]
-/// is padding.
-struct Shape {
-  std::size_t rows = 0, cols = 0, scale_rows = 0, scale_stride = 0;
-  std::size_t blocks_per_row() const { return cols / block; }
+  ScaleLayout layout = ScaleLayout::linear;
 };
 
 /// One deliberate departure from the contract: how a known fault would compute. Used to name the damage of a
@@ -55,6 +48,7 @@ enum class Fault : std::uint8_t {
   element_subnormal_flushed,
   element_zero_sign_lost,
   nan_dropped_by_max,         ///< amax ignores NaN where the contract lets it count
+  last_left_out_of_amax,      ///< a loop that ends one early; the element itself is converted
   scale_one_up,               ///< byte + 1, data to match
   scale_one_down,             ///< byte - 1, data to match
   scale_from_divided_amax,    ///< floor(log2(amax / M)), the exponent taken after the division
@@ -65,8 +59,9 @@ enum class Fault : std::uint8_t {
 };
 inline constexpr Fault last_fault = Fault::zero_block_nan;
 
-/// The scale byte of one block of codes of `input` (fp32 | fp16 | bf16).
-std::uint8_t scale_byte(formats::Format input, std::span<const std::uint32_t, block> codes, const Contracts&,
+/// The scale byte of one block of 1 to 32 codes of `input` (fp32 | fp16 | bf16). The elements that a block at
+/// the edge lacks count for nothing: one that has only NaN is all NaN.
+std::uint8_t scale_byte(formats::Format input, std::span<const std::uint32_t> codes, const Contracts&,
                         Fault = Fault::none);
 
 /// The element code for one input code under that scale byte; NaN for every input under scale 0xFF, which is
@@ -77,12 +72,13 @@ std::uint8_t element_code(formats::Format input, std::uint32_t code, std::uint8_
 
 struct CastAcceptance {
   arithmetic::Acceptance data;    ///< rows * cols codes of contracts.element; a NaN must be 0x7F
-  arithmetic::Acceptance scales;  ///< scale_rows * scale_stride e8m0 codes, padding included
+  arithmetic::Acceptance scales;  ///< the e8m0 codes of the direction's extent, padding included
 };
 
-/// Exact acceptance of the whole cast; `x` holds rows*cols codes of `input`, little-endian. Deterministic;
-/// uses up to `threads` threads without changing a bit.
-CastAcceptance accept(formats::Format input, std::span<const std::byte> x, const Shape&, const Contracts&,
-                      Fault = Fault::none, unsigned threads = 1);
+/// Exact acceptance of the whole cast in one direction; `x` holds rows*cols codes of `input`, little-endian.
+/// Padding is every byte of the scale buffer that is no scale's place: scattered where scales are swizzled.
+/// Deterministic; uses up to `threads` threads without changing a bit.
+CastAcceptance accept(formats::Format input, std::span<const std::byte> x, const Shape&, Direction,
+                      const Contracts&, Fault = Fault::none, unsigned threads = 1);
 
 }  // namespace assay::oracles::mxfp8_cast

@@ -26,17 +26,20 @@ std::vector<std::byte> codes(Format input, std::size_t count) {
   return out;
 }
 
-void accept(benchmark::State& state, Format input, Format element) {
-  const cast::Shape shape{256, 4096, 256, 128};
+void accept(benchmark::State& state, Format input, Format element,
+            cast::Direction direction = cast::Direction::rowwise) {
+  const cast::Shape shape{256, 4096, {256, 128}, {8, 4096}};
   const auto x = codes(input, shape.rows * shape.cols);
   cast::Contracts contracts;
   contracts.element = element;
-  for (auto _ : state) benchmark::DoNotOptimize(cast::accept(input, x, shape, contracts));
+  for (auto _ : state) benchmark::DoNotOptimize(cast::accept(input, x, shape, direction, contracts));
   state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(shape.rows * shape.cols));
 }
 BENCHMARK_CAPTURE(accept, fp32_e4m3, Format::fp32, Format::e4m3);
 BENCHMARK_CAPTURE(accept, bf16_e4m3, Format::bf16, Format::e4m3);
 BENCHMARK_CAPTURE(accept, bf16_e5m2, Format::bf16, Format::e5m2);
 BENCHMARK_CAPTURE(accept, fp16_e4m3, Format::fp16, Format::e4m3);
+BENCHMARK_CAPTURE(accept, bf16_e4m3_colwise, Format::bf16, Format::e4m3, cast::Direction::colwise);
+BENCHMARK_CAPTURE(accept, fp32_e4m3_colwise, Format::fp32, Format::e4m3, cast::Direction::colwise);
 
 }  // namespace

@@ -53,8 +53,8 @@ std::vector<std::byte> bytes_of(std::span<const std::uint32_t> codes, Format inp
 }
 
 Result cast(const Block& x, const Contracts& contracts, Fault fault = Fault::none) {
-  const CastAcceptance a =
-      accept(Format::fp32, bytes_of(x, Format::fp32), {1, block, 1, 1}, contracts, fault);
+  const CastAcceptance a = accept(Format::fp32, bytes_of(x, Format::fp32), {1, block, {1, 1}, {}},
+                                  Direction::rowwise, contracts, fault);
   Result r;
   r.scale = std::to_integer<int>(a.scales.lo[0]);
   for (std::size_t i = 0; i < block; ++i) r.data[i] = std::to_integer<int>(a.data.lo[i]);
@@ -170,12 +170,14 @@ TEST(Elements, TheFp32ProductGivesTheSameCodes) {
 }
 
 TEST(Padding, IsKnownByteByByte) {
-  const Shape shape{3, 96, 5, 7};  // 3 blocks a row in rows of 7, two rows more than there are
+  const Shape shape{3, 96, {5, 7}, {}};  // 3 blocks a row in rows of 7, two rows more than there are
   std::vector<std::uint32_t> x(3 * 96, fp32(1));
   for (std::size_t i = 96; i < 192; ++i) x[i] = fp32(1 << 20);
   const auto bytes = bytes_of(x, Format::fp32);
-  const CastAcceptance untouched = accept(Format::fp32, bytes, shape, {.padding = Padding::untouched});
-  const CastAcceptance zeroed = accept(Format::fp32, bytes, shape, {.padding = Padding::zero});
+  const CastAcceptance untouched =
+      accept(Format::fp32, bytes, shape, Direction::rowwise, {.padding = Padding::untouched});
+  const CastAcceptance zeroed =
+      accept(Format::fp32, bytes, shape, Direction::rowwise, {.padding = Padding::zero});
   ASSERT_EQ(untouched.scales.size(), 35u);
   ASSERT_EQ(untouched.data.size(), 288u);
   EXPECT_TRUE(zeroed.scales.untouched.empty());
@@ -196,10 +198,11 @@ TEST(Padding, IsKnownByteByByte) {
 }
 
 TEST(Padding, PackedScalesHaveNone) {
-  const CastAcceptance a = accept(Format::fp32, bytes_of(filled(0), Format::fp32), {1, block, 1, 1}, {});
+  const CastAcceptance a =
+      accept(Format::fp32, bytes_of(filled(0), Format::fp32), {1, block, {1, 1}, {}}, Direction::rowwise, {});
   EXPECT_TRUE(a.scales.untouched.empty());
   EXPECT_TRUE(a.scales.exact() && a.data.exact());
-  EXPECT_EQ(accept(Format::bf16, {}, {0, 64, 0, 2}, {}).data.size(), 0u);
+  EXPECT_EQ(accept(Format::bf16, {}, {0, 64, {0, 2}, {}}, Direction::rowwise, {}).data.size(), 0u);
 }
 
 std::vector<std::byte> random_codes(Format input, std::size_t count) {
@@ -215,26 +218,28 @@ std::vector<std::byte> random_codes(Format input, std::size_t count) {
 }
 
 TEST(Accept, IsTheSameWithAnyNumberOfThreads) {
-  const Shape shape{7, 160, 9, 6};
+  const Shape shape{70, 160, {71, 6}, {5, 161}};
   for (const Format input : {Format::fp32, Format::fp16, Format::bf16}) {
     const auto x = random_codes(input, shape.rows * shape.cols);
-    const CastAcceptance one = accept(input, x, shape, {});
-    for (const unsigned threads : {0u, 2u, 3u, 35u, 1000u}) {
-      const CastAcceptance many = accept(input, x, shape, {}, Fault::none, threads);
-      EXPECT_EQ(one.data.lo, many.data.lo);
-      EXPECT_EQ(one.scales.lo, many.scales.lo);
+    for (const Direction direction : {Direction::rowwise, Direction::colwise}) {
+      const CastAcceptance one = accept(input, x, shape, direction, {});
+      for (const unsigned threads : {0u, 2u, 3u, 15u, 1000u}) {
+        const CastAcceptance many = accept(input, x, shape, direction, {}, Fault::none, threads);
+        EXPECT_EQ(one.data.lo, many.data.lo);
+        EXPECT_EQ(one.scales.lo, many.scales.lo);
+      }
     }
   }
 }
 
 TEST(Accept, IsScaleByteAndElementCodeForEveryBlock) {
-  const Shape shape{4, 320, 4, 10};
+  const Shape shape{4, 320, {4, 10}, {}};
   for (const Format input : {Format::fp32, Format::fp16, Format::bf16}) {
     const auto x = random_codes(input, shape.rows * shape.cols);
     for (int f = 0; f <= static_cast<int>(last_fault); ++f) {
       const auto fault = static_cast<Fault>(f);
       const Contracts contracts{.element = Format::e5m2, .specials = SpecialBlocks::te_staged};
-      const CastAcceptance a = accept(input, x, shape, contracts, fault);
+      const CastAcceptance a = accept(input, x, shape, Direction::rowwise, contracts, fault);
       for (std::size_t b = 0; b < 40; ++b) {
         Block codes;
         for (std::size_t i = 0; i < block; ++i)
@@ -271,6 +276,7 @@ TEST(Fault, EveryOneIsVisibleAndGivesTheKnownWrongValue) {
       {Fault::element_subnormal_flushed, pinned(-0.002f), {}, 127, 0x80},
       {Fault::element_zero_sign_lost, pinned(-0.0f), {}, 127, 0x00},
       {Fault::nan_dropped_by_max, with(pinned(1), 5, nan), {}, 127, 0x38},
+      {Fault::last_left_out_of_amax, with(filled(fp32(1)), 31, fp32(448)), {}, 119, 0x78},
       {Fault::scale_one_up, pinned(1), {}, 128, 0x30},
       {Fault::scale_one_down, pinned(1), {}, 126, 0x40},
       {Fault::scale_from_divided_amax, with(filled(0), 0, fp32(256)), floor, 126, 0x7E},
@@ -301,10 +307,15 @@ TEST(Fault, AScaleOneOffStaysANumber) {
 TEST(ProgrammerErrorDeathTest, Asserts) {
   testing::FLAGS_gtest_death_test_style = "threadsafe";
   const auto x = bytes_of(filled(0), Format::fp32);
-  EXPECT_DEATH(accept(Format::fp32, x, {1, 31, 1, 1}, {}), "");
-  EXPECT_DEATH(accept(Format::fp32, x, {1, 32, 0, 1}, {}), "");
-  EXPECT_DEATH(accept(Format::bf16, x, {1, 32, 1, 1}, {}), "");
-  EXPECT_DEATH(accept(Format::fp32, x, {1, 32, 1, 1}, {.element = Format::fp16}), "");
+  EXPECT_DEATH(accept(Format::fp32, x, {1, 31, {1, 1}, {}}, Direction::rowwise, {}), "");
+  EXPECT_DEATH(accept(Format::fp32, x, {1, 32, {0, 1}, {}}, Direction::rowwise, {}), "");
+  EXPECT_DEATH(accept(Format::bf16, x, {1, 32, {1, 1}, {}}, Direction::rowwise, {}), "");
+  EXPECT_DEATH(accept(Format::fp32, x, {1, 32, {1, 1}, {}}, Direction::rowwise, {.element = Format::fp16}),
+               "");
+  EXPECT_DEATH(accept(Format::fp32, x, {1, 32, {1, 1}, {}}, Direction::colwise, {}), "");
+  EXPECT_DEATH(
+      accept(Format::fp32, x, {1, 32, {1, 1}, {}}, Direction::rowwise, {.layout = ScaleLayout::swizzled}),
+      "");
 }
 
 }  // namespace

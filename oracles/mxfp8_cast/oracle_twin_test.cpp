@@ -4,6 +4,10 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
+#include <span>
+#include <utility>
+#include <vector>
 
 #include "oracles/formats/twin.hpp"
 #include "oracles/mxfp8_cast/oracle.hpp"
@@ -76,7 +80,7 @@ struct Expected {
   std::array<std::uint32_t, block> data;
 };
 
-Expected expected(Format input, const Codes& codes, const Contracts& c) {
+Expected expected(Format input, std::span<const std::uint32_t> codes, const Contracts& c) {
   const twin::Layout l = twin::layout(input);
   Number amax = 0;
   std::size_t nans = 0, infinities = 0;
@@ -91,11 +95,11 @@ Expected expected(Format input, const Codes& codes, const Contracts& c) {
     if (nans + infinities > 0) e.scale = 0xFF;
   } else if (infinities > 0) {
     e.scale = 0xFE;
-  } else if (nans == block) {
+  } else if (nans == codes.size()) {
     e.scale = c.specials == SpecialBlocks::te_staged ? 0x00 : 0xFF;
   }
   const twin::Layout out = twin::layout(c.element);
-  for (std::size_t i = 0; i < block; ++i) {
+  for (std::size_t i = 0; i < codes.size(); ++i) {
     const std::uint32_t magnitude = codes[i] & ~l.sign;
     const bool negative = (codes[i] & l.sign) != 0;
     if (e.scale == 0xFF || magnitude > l.overflow) {
@@ -181,6 +185,94 @@ TEST(OracleTwin, AgreesOnEveryBf16AmaxAtTheEnds) {
         ASSERT_EQ(scale_byte(Format::bf16, codes, contracts), expected(Format::bf16, codes, contracts).scale)
             << amax;
       }
+}
+
+// A swizzled buffer read from its first byte to its last: tiles along the rows (or columns) i of blocks, in
+// each the tiles along the blocks j of one row, in each 32 rows, of each the four that lie 32 apart, of each
+// four blocks.
+std::map<std::pair<std::size_t, std::size_t>, std::size_t> swizzled_places(std::size_t i_count,
+                                                                           std::size_t j_count) {
+  std::map<std::pair<std::size_t, std::size_t>, std::size_t> places;
+  std::size_t at = 0;
+  for (std::size_t i_tile = 0; i_tile < i_count; i_tile += 128)
+    for (std::size_t j_tile = 0; j_tile < j_count; j_tile += 4)
+      for (std::size_t row = 0; row < 32; ++row)
+        for (std::size_t group = 0; group < 4; ++group)
+          for (std::size_t j = 0; j < 4; ++j) places[{i_tile + group * 32 + row, j_tile + j}] = at++;
+  return places;
+}
+
+// Every byte of both buffers of a direction, block by block in the order of the definition.
+void expect_whole_cast(Format input, const Shape& shape, Direction direction, const Contracts& contracts) {
+  const bool rowwise = direction == Direction::rowwise;
+  const std::size_t lines = rowwise ? shape.rows : shape.cols;  // i; along each, blocks j
+  const std::size_t length = rowwise ? shape.cols : shape.rows;
+  const std::size_t blocks = (length + block - 1) / block;
+  const auto width = formats::storage_bytes(input);
+  std::vector<std::byte> x(shape.rows * shape.cols * static_cast<std::size_t>(width));
+  const auto flat = [&](std::size_t i, std::size_t k) {
+    return rowwise ? i * shape.cols + k : k * shape.cols + i;
+  };
+  for (std::size_t i = 0; i < lines; ++i)
+    for (std::size_t k = 0; k < length; ++k)
+      arithmetic::store_code(x, width, flat(i, k), random_block(input, i * blocks + k / block)[k % block]);
+
+  const CastAcceptance a = accept(input, x, shape, direction, contracts);
+  const auto places = swizzled_places(lines, blocks);
+  const std::size_t stride = shape.extent(direction).stride;
+  std::vector<bool> is_scale(a.scales.size());
+  for (std::size_t i = 0; i < lines; ++i) {
+    for (std::size_t j = 0; j < blocks; ++j) {
+      std::vector<std::uint32_t> codes;
+      for (std::size_t k = j * block; k < std::min(length, (j + 1) * block); ++k)
+        codes.push_back(arithmetic::load_code(x, width, flat(i, k)));
+      const Expected e = expected(input, codes, contracts);
+      const std::size_t place = contracts.layout == ScaleLayout::swizzled ? places.at({i, j})
+                                : rowwise                                 ? i * stride + j
+                                                                          : j * stride + i;
+      ASSERT_FALSE(is_scale.at(place)) << "two scales in one place";
+      is_scale[place] = true;
+      ASSERT_EQ(std::to_integer<int>(a.scales.lo[place]), e.scale) << "scale of line " << i << " block " << j;
+      for (std::size_t k = 0; k < codes.size(); ++k)
+        ASSERT_EQ(std::to_integer<std::uint32_t>(a.data.lo[flat(i, j * block + k)]), e.data[k])
+            << "line " << i << " block " << j << " lane " << k;
+    }
+  }
+  std::vector<bool> kept(a.scales.size());
+  for (const auto& range : a.scales.untouched)
+    for (std::size_t i = range.begin; i < range.end; ++i) kept.at(i) = true;
+  for (std::size_t i = 0; i < is_scale.size(); ++i) {
+    ASSERT_EQ(kept[i], !is_scale[i] && contracts.padding == Padding::untouched) << "byte " << i;
+    ASSERT_TRUE(is_scale[i] || a.scales.lo[i] == std::byte{0}) << "byte " << i;
+  }
+}
+
+TEST(OracleTwin, AgreesOnWholeCastsInEitherDirectionAndLayout) {
+  constexpr std::size_t rows[] = {1, 31, 32, 33, 64, 95, 129, 160}, cols[] = {32, 96, 128, 160, 288};
+  constexpr Format inputs[] = {Format::bf16, Format::fp16, Format::fp32};
+  std::size_t turn = 0;
+  for (const std::size_t r : rows)
+    for (const std::size_t c : cols)
+      for (const Direction direction : {Direction::rowwise, Direction::colwise})
+        for (const ScaleLayout layout : {ScaleLayout::linear, ScaleLayout::swizzled}) {
+          Contracts contracts{.specials = all_specials[turn % 3], .padding = Padding{turn % 2 == 0}};
+          contracts.scale_rule = rules[turn / 3 % 4];
+          contracts.element = turn / 5 % 2 ? Format::e5m2 : Format::e4m3;
+          contracts.layout = layout;
+          Shape shape{r, c, {}, {}};
+          ScaleExtent extent = shape.swizzled(direction);
+          if (layout == ScaleLayout::linear) {
+            extent = shape.scales(direction);
+            extent.rows += turn % 3;
+            extent.stride += turn / 2 % 4;
+          }
+          shape.extent(direction) = extent;
+          SCOPED_TRACE(testing::Message() << r << " x " << c << ", direction " << static_cast<int>(direction)
+                                          << ", layout " << static_cast<int>(layout));
+          expect_whole_cast(inputs[turn++ / 4 % 3], shape, direction, contracts);
+          if (testing::Test::HasFatalFailure()) return;
+        }
+  EXPECT_EQ(turn, 160u);
 }
 
 }  // namespace

@@ -21,7 +21,8 @@ constexpr Explanation diagnostic_texts[] = {
      "gives the first byte written, relative to the buffer."},
     {"A004", "an input was modified", "The kernel wrote to a buffer that it may only read."},
     {"A005", "other kernels ran than the case requires",
-     "For every case the family says which kernels a route launches and what it counts. The witness, recorded "
+     "For every case the family says which kernels a route launches and what it counts. The witness, "
+     "recorded "
      "where kernels\nare launched, shows others: the route\n"
      "fell back to another implementation, or launched more or fewer kernels. Right numbers do not excuse "
      "it: what was\n"
@@ -93,6 +94,19 @@ constexpr Explanation pattern_texts[] = {
     {"zero block divided by zero", "0/0", "A block of zeros has scale byte 0 and data of +0 or -0."},
     {"logical stride", "padded buffer, unpadded index",
      "Scales were stored at row * blocks + block in a buffer whose rows are further apart."},
+    {"scales transposed", "column by column",
+     "The scales lie as those of the transposed matrix of blocks would."},
+    {"swizzle ignored", "linear scales in a swizzled buffer",
+     "The scales lie row by row where a block-scaled GEMM reads tiles of 128 x 4."},
+    {"swizzle transposed", "a swizzled index with its parts exchanged",
+     "idx(i, j) = ((i/128) * nX + j/4) * 512 + (i%32) * 16 + ((i%128)/32) * 4 + j%4; i and j, or (i%128)/32 "
+     "and j%4,\nchanged places."},
+    {"blocks along the wrong dimension", "rowwise for colwise",
+     "The data is that of a cast whose blocks of 32 lie along the other dimension of X."},
+    {"last element left out of amax", "a loop that ends one early",
+     "The last element of each block does not count for its scale."},
+    {"tile of another place", "the wrong stage or tile of a pipeline",
+     "Every wrong 32 x 32 tile of data holds what is right for another tile."},
     {"rows stale", "rows were never written",
      "Whole rows still hold what the buffer held before the launch."},
     {"elements stale", "elements were never written",

@@ -34,7 +34,7 @@ std::vector<std::size_t> unwritten(const Execution& execution, std::size_t outpu
 Finding describe_unwritten(const OutputBuffer& output, const std::vector<std::size_t>& stale) {
   std::vector<std::size_t> full_rows;
   std::size_t in_full_rows = 0;
-  for (std::size_t i = 0; i < stale.size();) {
+  for (std::size_t i = 0; !output.place && i < stale.size();) {
     const std::size_t row = stale[i] / output.stride;
     std::size_t j = i;
     while (j < stale.size() && stale[j] / output.stride == row) ++j;

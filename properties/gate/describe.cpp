@@ -31,14 +31,20 @@ std::string describe_code(formats::Format format, std::uint32_t code) {
 }
 
 std::string describe_place(const OutputBuffer& output, std::size_t index) {
+  if (output.place) {
+    const auto place = output.place(index);
+    if (!place) return fmt::format("{}, byte {} (padding)", output.name, index);
+    return fmt::format("{}[{}, {}] (byte {})", output.name, place->first, place->second, index);
+  }
   const std::size_t stride = output.stride ? output.stride : 1;
   const std::size_t row = index / stride, column = index % stride;
   if (row >= output.rows || column >= output.cols) {
     return fmt::format("{}[{}, {}] (padding)", output.name, row, column);
   }
   if (output.elements_per_block > 1) {
+    const std::size_t along = output.blocks_in_columns ? row : column;
     return fmt::format("{}[{}, {}] (block {}, lane {})", output.name, row, column,
-                       column / output.elements_per_block, column % output.elements_per_block);
+                       along / output.elements_per_block, along % output.elements_per_block);
   }
   return fmt::format("{}[{}, {}]", output.name, row, column);
 }

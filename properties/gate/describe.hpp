@@ -14,7 +14,8 @@ namespace assay::properties {
 /// "0x39 = 1.125 (0x1.2p+0)", "0x7F = NaN", "0x80 = -0".
 std::string describe_code(formats::Format, std::uint32_t code);
 
-/// "data[3, 49] (block 1, lane 17)"; "scales[3, 5] (padding)".
+/// "data[3, 49] (block 1, lane 17)"; "scales[3, 5] (padding)"; of a permuted buffer "scales[3, 5] (byte
+/// 561)".
 std::string describe_place(const OutputBuffer&, std::size_t index);
 
 /// "data[3, 49] (block 1, lane 17): expected 0x39 = 1.125 (0x1.2p+0), actual 0x38 = 1 (0x1p+0), 1 code

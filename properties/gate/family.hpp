@@ -7,9 +7,11 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "fixtures/tensor/tensor.hpp"
@@ -36,6 +38,10 @@ struct OutputBuffer {
   std::size_t alignment = 16;
   std::size_t rows = 0, cols = 0, stride = 0;
   std::size_t elements_per_block = 1;  ///< data elements that share one scale, for naming places
+  bool blocks_in_columns = false;      ///< they lie below each other, not side by side
+  /// Of a permuted buffer (swizzled scales): row and column of the matrix that it holds, by stored element;
+  /// nothing for padding. Its rows and stride are then of the storage alone.
+  std::function<std::optional<std::pair<std::size_t, std::size_t>>(std::size_t)> place = {};
 };
 
 /// The contents of all outputs, in the order of Workload::outputs().

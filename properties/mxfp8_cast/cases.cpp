@@ -2,65 +2,28 @@
 
 #include <fmt/core.h>
 
+#include "properties/mxfp8_cast/case_parts.hpp"
+
 namespace assay::properties::mxfp8_cast {
 namespace {
 
 using fixtures::mxfp8_cast::Pattern;
 using formats::Format;
 
-constexpr Format inputs[] = {Format::bf16, Format::fp16, Format::fp32};
-constexpr Format elements[] = {Format::e4m3, Format::e5m2};
-constexpr oracle::ScaleRule rules[] = {oracle::ScaleRule::rceil, oracle::ScaleRule::floor,
-                                       oracle::ScaleRule::ceil, oracle::ScaleRule::even};
-constexpr oracle::SpecialBlocks specials[] = {oracle::SpecialBlocks::poison, oracle::SpecialBlocks::te_staged,
-                                              oracle::SpecialBlocks::te_register};
-constexpr oracle::Padding paddings[] = {oracle::Padding::untouched, oracle::Padding::zero};
-
-/// All 72 combinations of input, element, scale rule and special-block contract; padding alternates.
-std::vector<Point> all_contracts() {
-  std::vector<Point> points;
-  for (const Format input : inputs) {
-    for (const Format element : elements) {
-      for (const auto rule : rules) {
-        for (const auto special : specials) {
-          Point point;
-          point.input = input;
-          point.contracts = {element, rule, special, paddings[points.size() % 2]};
-          points.push_back(point);
-        }
-      }
-    }
-  }
-  return points;
-}
-
 void set_shape(Point& point, std::size_t rows, std::size_t cols, std::size_t extra_rows,
                std::size_t extra_stride) {
-  point.shape = {rows, cols, rows + extra_rows, cols / oracle::block + extra_stride};
+  point.shape = {rows, cols, {rows + extra_rows, cols / oracle::block + extra_stride}, {}};
 }
 
 void add_reported(std::vector<Point>& points) {
   for (const auto& reported : fixtures::mxfp8_cast::reported()) {
-    points.push_back(parse(fmt::format("mxfp8_cast:in={},{}{}rows={},cols={},srows={},stride={},reported={}",
-                                       formats::spec(reported.input).name, reported.contracts,
-                                       reported.contracts.empty() ? "" : ",", reported.rows, reported.cols,
-                                       reported.scale_rows, reported.scale_stride, reported.id)));
+    std::string text = fmt::format("mxfp8_cast:in={}", formats::spec(reported.input).name);
+    if (!reported.contracts.empty()) text += "," + reported.contracts;
+    text += fmt::format(",rows={},cols={}", reported.rows, reported.cols);
+    if (reported.scale_rows != 0)
+      text += fmt::format(",srows={},stride={}", reported.scale_rows, reported.scale_stride);
+    points.push_back(parse(fmt::format("{},reported={}", text, reported.id)));
   }
-}
-
-/// The scale buffer in turn: tight, a few rows more, odd strides, the tile of 128 x 4 that a block-scaled
-/// GEMM reads, and a stride that does not fit a byte.
-constexpr std::size_t layouts = 7;
-void set_layout(Point& point, std::size_t rows, std::size_t cols, std::size_t layout) {
-  const auto up_to = [](std::size_t value, std::size_t multiple) {
-    return (multiple - value % multiple) % multiple;
-  };
-  const std::size_t blocks = cols / oracle::block;
-  constexpr std::size_t extra_rows[layouts] = {0, 3, 0, 3, 0, 128, 0};
-  constexpr std::size_t extra_stride[layouts] = {0, 0, 1, 2, 0, 4, 257};
-  const bool tiled = layout == 4 || layout == 5;
-  set_shape(point, rows, cols, extra_rows[layout] + (tiled ? up_to(rows, 128) : 0),
-            extra_stride[layout] + (tiled ? up_to(blocks, 4) : 0));
 }
 
 /// Rows of 128 columns in which the features of a pattern's list all occur.
@@ -74,6 +37,8 @@ std::size_t rows_for(Pattern pattern) {
       return 45;  // up to 177
     case Pattern::every_exponent:
       return 72;  // up to 277
+    case Pattern::tile_specials:
+      return 96;  // three of a tile's corners and a lane; more come with more columns
     default:
       return 9;
   }
@@ -111,7 +76,7 @@ void add_amax_sweep(std::vector<Point>& points, Level level, std::uint64_t seed)
 }
 
 /// Sizes on both sides of the tiles of either route (64 rows by 64 columns; 128 columns), of a warp and of a
-/// thread block. Contracts, layouts and fills rotate with the coprime counts 72, 7 and 5, so that none is
+/// thread block. Contracts, layouts and fills rotate with the coprime counts 72, 11 and 5, so that none is
 /// tied to another. Shapes over 2^14 elements get a sixth of the contracts.
 void add_shape_sweep(std::vector<Point>& points, std::uint64_t seed, std::size_t contracts_per_shape) {
   const std::vector<Point> contracts = all_contracts();
@@ -126,8 +91,7 @@ void add_shape_sweep(std::vector<Point>& points, std::uint64_t seed, std::size_t
       for (std::size_t i = 0; i < (large ? contracts_per_shape / 6 : contracts_per_shape); ++i, ++turn) {
         Point point =
             contracts[(turn * 29) % contracts.size()];  // 29 is coprime to 72: visits every contract
-        // The number of contracts is even, so a pass through them must shift what alternates.
-        point.contracts.padding = paddings[(turn + turn / contracts.size()) % 2];
+        point.contracts.padding = alternating_padding(turn, contracts.size());
         point.fill = fills[turn % std::size(fills)];
         point.seed = seed + turn;
         set_layout(point, rows, cols, turn % layouts);
@@ -168,9 +132,9 @@ void add_big_grid(std::vector<Point>& points, std::uint64_t seed) {
   point.contracts.padding = oracle::Padding::zero;
   point.fill = Pattern::ramps;
   point.seed = seed;
-  point.shape = {1, 128, 128, 4};
+  point.shape = {1, 128, {128, 4}, {}};
   points.push_back(point);
-  point.shape = {16400, 128, 16512, 300};
+  point.shape = {16400, 128, {16512, 300}, {}};
   points.push_back(point);
 }
 

@@ -7,6 +7,7 @@
 #include "kernels/mxfp8_cast/cast.hpp"
 #include "properties/mxfp8_cast/cases.hpp"
 #include "properties/mxfp8_cast/properties.hpp"
+#include "properties/mxfp8_cast/rules.hpp"
 #include "properties/mxfp8_cast/workload.hpp"
 
 namespace assay::properties::mxfp8_cast {
@@ -65,7 +66,8 @@ class CastFamily : public Family {
     for (Point point : contracts_for_files(level, own)) {
       const fixtures::Tensor& input = converted(x, tensor, point.input);
       const std::size_t rows = tensor.elements() / cols;
-      point.shape = {rows, cols, rows, cols / oracle::block};
+      point.shape = {rows, cols, {}, {}};
+      set_default_extents(point);
       point.source = Source::file;
       point.on = fmt::format("{}:{}", file.string(), tensor.name);
       workloads.push_back(std::make_unique<CastWorkload>(point, input.bytes, input.owner));
@@ -83,9 +85,7 @@ class CastFamily : public Family {
     return records;
   }
 
-  std::vector<RequiredRoute> required_routes() const override {
-    return {{"register", {"rowwise_register"}}, {"staged", {"rowwise_staged"}}};
-  }
+  std::vector<RequiredRoute> required_routes() const override { return mxfp8_cast::required_routes(); }
 
   std::vector<kernels::RouteInfo> routes_on(kernels::DeviceKind device) const override {
     std::vector<kernels::RouteInfo> infos;
@@ -95,10 +95,7 @@ class CastFamily : public Family {
 
   std::vector<Benchmark> benchmarks() const override { return {}; }
 
-  std::vector<std::string> limits() const override {
-    return {"register: cols % 128 != 0", "register: x not 16-byte aligned",
-            "register: data not 16-byte aligned"};
-  }
+  std::vector<std::string> limits() const override { return mxfp8_cast::limits(); }
 };
 
 const CastFamily family;

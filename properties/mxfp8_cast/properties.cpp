@@ -38,19 +38,19 @@ oracle::Shape any_shape() {
   // 1,280 blocks at most, so that a thousand draws stay a matter of seconds.
   const std::size_t most = std::min<std::size_t>(tall ? 300 : 80, 1280 / blocks);
   const std::size_t rows = *rc::gen::inRange<std::size_t>(1, most + 1);
-  oracle::Shape shape{rows, blocks * oracle::block, rows, blocks};
+  oracle::Shape shape{rows, blocks * oracle::block, {rows, blocks}, {}};
   switch (choice(0, 5)) {
     case 1:
     case 2:
-      shape.scale_rows += choice<std::size_t>(0, 4);
-      shape.scale_stride += choice<std::size_t>(0, 6);
+      shape.rowwise.rows += choice<std::size_t>(0, 4);
+      shape.rowwise.stride += choice<std::size_t>(0, 6);
       break;
     case 3:  // what a block-scaled GEMM reads
-      shape.scale_rows = (rows + 127) / 128 * 128;
-      shape.scale_stride = (blocks + 3) / 4 * 4;
+      shape.rowwise.rows = (rows + 127) / 128 * 128;
+      shape.rowwise.stride = (blocks + 3) / 4 * 4;
       break;
     case 4:
-      shape.scale_stride += choice<std::size_t>(200, 300);
+      shape.rowwise.stride += choice<std::size_t>(200, 300);
       break;
     default:
       break;
@@ -91,7 +91,7 @@ Property judged(std::string name, std::string sentence, std::vector<Pattern> fil
 std::uint8_t scale_at(const Point& point, const Contents& contents, std::size_t flat_block) {
   const std::size_t blocks = point.shape.blocks_per_row();
   return static_cast<std::uint8_t>(
-      contents[1][flat_block / blocks * point.shape.scale_stride + flat_block % blocks]);
+      contents[1][flat_block / blocks * point.shape.rowwise.stride + flat_block % blocks]);
 }
 
 std::size_t block_count(const Point& point) { return point.shape.rows * point.shape.blocks_per_row(); }
@@ -158,8 +158,8 @@ std::vector<Property> cast_properties() {
              "scales lie at the padded stride, and padding is left alone or zeroed as agreed",
              {Pattern::ramps, Pattern::normal},
              [](Point& point) {
-               point.shape.scale_stride = point.shape.blocks_per_row() + 1 + choice<std::size_t>(0, 7);
-               point.shape.scale_rows = point.shape.rows + choice<std::size_t>(0, 5);
+               point.shape.rowwise.stride = point.shape.blocks_per_row() + 1 + choice<std::size_t>(0, 7);
+               point.shape.rowwise.rows = point.shape.rows + choice<std::size_t>(0, 5);
              }),
       Over::relation("power-of-two equivariance", "X * 2^k has the same data and scale bytes k higher",
                      draw_scaled, scaled_alike),

@@ -11,7 +11,8 @@
 #include "fixtures/tensor/errors.hpp"
 #include "kernels/mxfp8_cast/cast.hpp"
 #include "oracles/formats/codec.hpp"
-#include "properties/comparator/comparator.hpp"
+#include "properties/mxfp8_cast/diagnosis.hpp"
+#include "properties/mxfp8_cast/rules.hpp"
 
 namespace assay::properties::mxfp8_cast {
 namespace {
@@ -27,14 +28,37 @@ cast::Input kernel_input(Format format) {
                                   : cast::Input::bf16;
 }
 
-/// The problem as a kernel sees it; the enumerations of oracle and kernel are separate on purpose and meet
-/// only here.
-cast::Problem problem_of(const Point& point) {
+cast::Direction kernel_direction(Direction direction) {
+  switch (direction) {
+    case Direction::rowwise:
+      return cast::Direction::rowwise;
+    case Direction::colwise:
+      return cast::Direction::colwise;
+    case Direction::bidimensional:
+      return cast::Direction::bidimensional;
+  }
+  assert(false && "unknown direction");
+  return {};
+}
+
+/// The problem as a kernel sees it, on device pointers in the order of inputs() and outputs(); the
+/// enumerations of oracle and kernel are separate on purpose and meet only here.
+cast::Problem problem_of(const Point& point, const void* x, std::span<void* const> outputs) {
   cast::Problem problem;
+  problem.x = x;
   problem.rows = static_cast<std::int64_t>(point.shape.rows);
   problem.cols = static_cast<std::int64_t>(point.shape.cols);
-  problem.rowwise.scale_rows = static_cast<std::int64_t>(point.shape.scale_rows);
-  problem.rowwise.scale_stride = static_cast<std::int64_t>(point.shape.scale_stride);
+  problem.direction = kernel_direction(point.direction);
+  std::size_t next = 0;
+  for (const auto direction : point.directions()) {
+    cast::Output& output = direction == oracle::Direction::rowwise ? problem.rowwise : problem.colwise;
+    output.data = static_cast<std::uint8_t*>(outputs[next++]);
+    output.scales = static_cast<std::uint8_t*>(outputs[next++]);
+    output.scale_rows = static_cast<std::int64_t>(point.shape.extent(direction).rows);
+    output.scale_stride = static_cast<std::int64_t>(point.shape.extent(direction).stride);
+  }
+  problem.scale_layout = point.contracts.layout == oracle::ScaleLayout::swizzled ? cast::ScaleLayout::swizzled
+                                                                                 : cast::ScaleLayout::linear;
   problem.input = kernel_input(point.input);
   problem.element = point.contracts.element == Format::e4m3 ? cast::Element::e4m3 : cast::Element::e5m2;
   switch (point.contracts.scale_rule) {
@@ -67,18 +91,6 @@ cast::Problem problem_of(const Point& point) {
   return problem;
 }
 
-/// The alignment X is given: 256 bytes, or exactly that of `offset` elements past a 256-byte boundary.
-std::size_t input_alignment(const Point& point) {
-  const std::size_t bytes = point.offset * width(point.input);
-  return bytes == 0 ? 256 : std::min<std::size_t>(bytes & (~bytes + 1), 256);
-}
-
-/// The alignment the data is given: 16 bytes, or exactly that of `data_offset` elements past a 256-byte
-/// boundary; an fp8 element is a byte.
-std::size_t data_alignment(const Point& point) {
-  return point.data_offset == 0 ? 16 : point.data_offset & (~point.data_offset + 1);
-}
-
 /// x * 2^exp for every finite code, which must be exact.
 void shift_exponents(std::vector<std::byte>& x, const Point& point) {
   const int bytes = static_cast<int>(width(point.input));
@@ -97,14 +109,17 @@ void shift_exponents(std::vector<std::byte>& x, const Point& point) {
 }
 
 void rotate_blocks(std::vector<std::byte>& x, const Point& point) {
-  const std::size_t block_bytes = oracle::block * width(point.input);
-  const std::size_t blocks = x.size() / block_bytes;
-  std::rotate(x.begin(), x.end() - static_cast<std::ptrdiff_t>((point.rotate % blocks) * block_bytes),
-              x.end());
+  const std::size_t block_bytes = oracle::block * width(point.input), per_row = point.shape.blocks_per_row();
+  const std::size_t run = point.direction == Direction::rowwise ? point.shape.rows * per_row : per_row;
+  const auto length = static_cast<std::ptrdiff_t>(run * block_bytes);
+  const auto distance = static_cast<std::ptrdiff_t>(point.rotate % run * block_bytes);
+  for (auto first = x.begin(); first != x.end(); first += length)
+    std::rotate(first, first + length - distance, first + length);
 }
 
 std::vector<std::byte> reported_input(const Point& point) {
-  for (const auto& reported : fixtures::mxfp8_cast::reported()) {
+  static const auto all = fixtures::mxfp8_cast::reported();
+  for (const auto& reported : all) {
     if (reported.id != point.reported) continue;
     const std::size_t expected = point.shape.rows * point.shape.cols * width(point.input);
     if (reported.input != point.input || reported.x.size() != expected) {
@@ -114,6 +129,52 @@ std::vector<std::byte> reported_input(const Point& point) {
     return reported.x;
   }
   throw BadInput(fmt::format("case '{}': there is no reported fault '{}'", print(point), point.reported));
+}
+
+std::vector<std::byte> pattern_input(const Point& point) {
+  const auto build = point.transpose ? fixtures::mxfp8_cast::build_transposed : fixtures::mxfp8_cast::build;
+  return build(point.fill, point.input, point.shape.rows, point.shape.cols, point.seed);
+}
+
+std::string output_name(oracle::Direction direction, const char* what) {
+  return direction == oracle::Direction::rowwise ? what : fmt::format("{} colwise", what);
+}
+
+OutputBuffer data_buffer(const Point& point, oracle::Direction direction) {
+  const oracle::Shape& shape = point.shape;
+  OutputBuffer buffer;
+  buffer.name = output_name(direction, "data");
+  buffer.format = point.contracts.element;
+  buffer.elements = shape.rows * shape.cols;
+  buffer.alignment = point.data_alignment(direction);
+  buffer.rows = shape.rows;
+  buffer.cols = buffer.stride = shape.cols;
+  buffer.elements_per_block = oracle::block;
+  buffer.blocks_in_columns = direction == oracle::Direction::colwise;
+  return buffer;
+}
+
+OutputBuffer scale_buffer(const Point& point, oracle::Direction direction) {
+  const oracle::ScaleExtent extent = point.shape.extent(direction), scales = point.shape.scales(direction);
+  OutputBuffer buffer;
+  buffer.name = output_name(direction, "scales");
+  buffer.format = Format::e8m0;
+  buffer.elements = extent.rows * extent.stride;
+  buffer.alignment = 1;
+  buffer.rows = scales.rows;
+  buffer.cols = scales.stride;
+  buffer.stride = extent.stride;
+  if (point.contracts.layout == oracle::ScaleLayout::swizzled) {
+    buffer.rows = extent.rows;
+    buffer.cols = extent.stride;
+    const oracle::ScaleMatrix matrix(point.shape, direction, point.contracts.layout);
+    buffer.place = [matrix](std::size_t index) -> std::optional<std::pair<std::size_t, std::size_t>> {
+      const auto place = matrix.place(index);
+      if (!place) return std::nullopt;
+      return std::pair(place->row, place->col);
+    };
+  }
+  return buffer;
 }
 
 std::vector<std::byte> rounded(const fixtures::Tensor& tensor, Format from, Format to) {
@@ -126,48 +187,6 @@ std::vector<std::byte> rounded(const fixtures::Tensor& tensor, Format from, Form
                                            formats::Overflow::propagate));
   }
   return x;
-}
-
-struct NamedFault {
-  oracle::Fault fault;
-  std::string_view pattern, detail;
-};
-constexpr NamedFault named_faults[] = {
-    {oracle::Fault::element_truncated, "truncation",
-     "every element is the exact quotient rounded toward zero"},
-    {oracle::Fault::element_ties_away, "ties away from zero", "ties are rounded away from zero, not to even"},
-    {oracle::Fault::element_through_fp16, "double rounding", "elements were rounded to fp16 and then to fp8"},
-    {oracle::Fault::element_overflow_to_nan, "overflow to NaN",
-     "magnitudes over the largest finite code became NaN or Inf"},
-    {oracle::Fault::element_subnormal_flushed, "subnormal flushed",
-     "elements in the subnormal range became zero"},
-    {oracle::Fault::element_zero_sign_lost, "sign of zero lost", "-0 became +0"},
-    {oracle::Fault::nan_dropped_by_max, "NaN dropped by max",
-     "the block's amax is that of its other elements"},
-    {oracle::Fault::scale_one_up, "scale off by one", "every scale byte is one higher, the data to match"},
-    {oracle::Fault::scale_one_down, "scale off by one", "every scale byte is one lower, the data to match"},
-    {oracle::Fault::scale_from_divided_amax, "exponent taken after the division",
-     "the scale is that of floor(log2(amax / max))"},
-    {oracle::Fault::scale_exact_power_doubled, "exact power of two doubled",
-     "the exponent came from a frexp-like rounding up"},
-    {oracle::Fault::reciprocal_254_flushed, "reciprocal of 254 flushed",
-     "2^-127 is subnormal in fp32 and was taken as zero"},
-    {oracle::Fault::reciprocal_0_is_one, "reciprocal of 0 taken as 1", "scale byte 0 means 2^-127"},
-    {oracle::Fault::zero_block_nan, "zero block divided by zero", "a block of zeros became NaN"},
-};
-
-/// Whether the scales of a padded buffer stand where an unpadded one would have them. Where the kernel zeroes
-/// padding, it may have zeroed some of them since.
-bool lies_packed(const Point& point, std::span<const std::byte> expected, std::span<const std::byte> actual) {
-  const oracle::Shape& shape = point.shape;
-  const std::size_t blocks = shape.blocks_per_row();
-  if (shape.scale_stride == blocks || shape.rows < 2) return false;
-  const bool zeroed = point.contracts.padding == oracle::Padding::zero;
-  for (std::size_t i = 0; i < shape.rows * blocks; ++i) {
-    if (zeroed && i % shape.scale_stride >= blocks && actual[i] == std::byte{0}) continue;
-    if (actual[i] != expected[i / blocks * shape.scale_stride + i % blocks]) return false;
-  }
-  return true;
 }
 
 }  // namespace
@@ -187,10 +206,7 @@ CastWorkload::CastWorkload(Point point) : point_(std::move(point)) {
     return;
   }
   auto x = std::make_shared<std::vector<std::byte>>(
-      point_.source == Source::reported
-          ? reported_input(point_)
-          : fixtures::mxfp8_cast::build(point_.fill, point_.input, point_.shape.rows, point_.shape.cols,
-                                        point_.seed));
+      point_.source == Source::reported ? reported_input(point_) : pattern_input(point_));
   if (point_.exp != 0) shift_exponents(*x, point_);
   if (point_.rotate != 0) rotate_blocks(*x, point_);
   x_ = *x;
@@ -231,102 +247,62 @@ fixtures::Tensor as_input(const fixtures::Tensor& tensor, Format input) {
 }
 
 std::vector<InputBuffer> CastWorkload::inputs() const {
-  return {{"x", point_.input, x_, input_alignment(point_)}};
+  return {{"x", point_.input, x_, point_.x_alignment()}};
 }
 
 std::vector<OutputBuffer> CastWorkload::outputs() const {
-  const oracle::Shape& shape = point_.shape;
-  OutputBuffer data{"data",
-                    point_.contracts.element,
-                    shape.rows * shape.cols,
-                    data_alignment(point_),
-                    shape.rows,
-                    shape.cols,
-                    shape.cols,
-                    oracle::block};
-  OutputBuffer scales{"scales",
-                      Format::e8m0,
-                      shape.scale_rows * shape.scale_stride,
-                      1,
-                      shape.rows,
-                      shape.blocks_per_row(),
-                      shape.scale_stride,
-                      1};
-  return {data, scales};
+  std::vector<OutputBuffer> outputs;
+  for (const auto direction : point_.directions()) {
+    outputs.push_back(data_buffer(point_, direction));
+    outputs.push_back(scale_buffer(point_, direction));
+  }
+  return outputs;
 }
 
 const std::vector<arithmetic::Acceptance>& CastWorkload::acceptance() {
-  if (acceptance_.empty()) {
-    auto cast_acceptance =
-        oracle::accept(point_.input, x_, point_.shape, point_.contracts, oracle::Fault::none,
-                       std::max(1u, std::thread::hardware_concurrency()));
-    acceptance_.push_back(std::move(cast_acceptance.data));
-    acceptance_.push_back(std::move(cast_acceptance.scales));
+  if (!acceptance_.empty()) return acceptance_;
+  for (const auto direction : point_.directions()) {
+    auto expected = oracle::accept(point_.input, x_, point_.shape, direction, point_.contracts,
+                                   oracle::Fault::none, std::max(1u, std::thread::hardware_concurrency()));
+    acceptance_.push_back(std::move(expected.data));
+    acceptance_.push_back(std::move(expected.scales));
   }
   return acceptance_;
 }
 
 kernels::Support CastWorkload::supports(std::size_t route, kernels::DeviceKind device) const {
-  cast::Problem problem = problem_of(point_);
   // Addresses of the alignment that the buffers will have; a route may look at nothing else of them.
-  problem.x = reinterpret_cast<const void*>(input_alignment(point_));
-  problem.rowwise.data = reinterpret_cast<std::uint8_t*>(outputs()[0].alignment);
-  problem.rowwise.scales = reinterpret_cast<std::uint8_t*>(outputs()[1].alignment);
-  return cast::routes(device)[route].supports(problem);
+  const auto x = reinterpret_cast<void*>(point_.x_alignment());
+  std::vector<void*> addresses;
+  for (const OutputBuffer& output : outputs()) addresses.push_back(reinterpret_cast<void*>(output.alignment));
+  return cast::routes(device)[route].supports(problem_of(point_, x, addresses));
 }
 
 kernels::Support CastWorkload::expected_support(std::size_t route) const {
-  using kernels::Support;
-  const std::string_view name = cast::routes(kernels::DeviceKind::cpu)[route].info.name;
-  if (name != "register") return Support::yes();  // staged takes whatever a point can say
-  if (point_.shape.cols % 128 != 0) return Support::no("cols % 128 != 0");
-  if (inputs()[0].alignment < 16) return Support::no("x not 16-byte aligned");
-  if (outputs()[0].alignment < 16) return Support::no("data not 16-byte aligned");
-  return Support::yes();
+  return mxfp8_cast::expected_support(point_, route);
 }
 
 ExpectedWitness CastWorkload::expected_witness(std::size_t route) const {
-  const std::string_view name = cast::routes(kernels::DeviceKind::cpu)[route].info.name;
-  return {{name == "register" ? "rowwise_register" : "rowwise_staged"}, {}};
+  return mxfp8_cast::expected_witness(point_, route);
 }
 
 void CastWorkload::launch(std::size_t route, kernels::LaunchContext& context, std::span<void* const> inputs,
                           std::span<void* const> outputs) const {
-  cast::Problem problem = problem_of(point_);
-  problem.x = inputs[0];
-  problem.rowwise.data = static_cast<std::uint8_t*>(outputs[0]);
-  problem.rowwise.scales = static_cast<std::uint8_t*>(outputs[1]);
-  cast::routes(context.device.kind())[route].run(context, problem);
+  cast::routes(context.device.kind())[route].run(context, problem_of(point_, inputs[0], outputs));
 }
 
 std::vector<Diagnosis> CastWorkload::diagnose(const Contents& actual, const Contents& before) {
   std::vector<Diagnosis> found;
-  const oracle::Shape& shape = point_.shape;
-  const auto& expected_scales = acceptance()[1].lo;
-  const std::vector<std::size_t> wrong_scales = mismatching(acceptance()[1], actual[1], before[1]);
-
-  if (!wrong_scales.empty() && lies_packed(point_, expected_scales, actual[1])) {
-    found.push_back({"logical stride",
-                     fmt::format("the scales lie {} apart, as if the row stride of {} were the block count",
-                                 shape.blocks_per_row(), shape.scale_stride)});
-  }
-  for (const NamedFault& named : named_faults) {
-    const auto faulty = oracle::accept(point_.input, x_, shape, point_.contracts, named.fault);
-    if (compare(faulty.data, actual[0], before[0]).passed() &&
-        compare(faulty.scales, actual[1], before[1]).passed()) {
-      found.push_back({std::string(named.pattern), std::string(named.detail)});
+  const auto directions = point_.directions();
+  for (std::size_t i = 0; i < directions.size(); ++i) {
+    const std::size_t data = 2 * i, scales = 2 * i + 1;
+    const DirectionOutput output{acceptance()[data], acceptance()[scales], actual[data],
+                                 actual[scales],     before[data],         before[scales]};
+    for (Diagnosis& one : mxfp8_cast::diagnose(point_, x_, directions[i], output)) {
+      const bool known = std::any_of(found.begin(), found.end(),
+                                     [&](const Diagnosis& other) { return other.pattern == one.pattern; });
+      if (!known) found.push_back(std::move(one));
     }
-  }
-  if (found.empty()) {
-    // No single fault gives all of these bits; say at least when every wrong scale is a neighbour of the
-    // right one.
-    const auto differs_by_one = [&](std::size_t i) {
-      const int difference = static_cast<int>(actual[1][i]) - static_cast<int>(expected_scales[i]);
-      return difference == 1 || difference == -1;
-    };
-    if (!wrong_scales.empty() && std::all_of(wrong_scales.begin(), wrong_scales.end(), differs_by_one))
-      found.push_back({"scale off by one",
-                       fmt::format("{} scale bytes are a neighbour of the right one", wrong_scales.size())});
   }
   return found;
 }
