@@ -5,6 +5,7 @@
 
 #include "kernels/device/arithmetic.hpp"
 #include "kernels/device/bits.hpp"
+#include "kernels/device/bulk_copy.hpp"
 #include "kernels/device/cvt.hpp"
 #include "kernels/device/memory.hpp"
 #include "kernels/device/minmax.hpp"
@@ -12,6 +13,7 @@
 #include "kernels/device/twin_operands.hpp"
 #include "kernels/device/twin_probe.hpp"
 #include "kernels/runtime/launch.hpp"
+#include "kernels/runtime/tensor_map.hpp"
 
 namespace assay::kernels::ASSAY_DEVICE_NAMESPACE {
 namespace {
@@ -240,6 +242,100 @@ constexpr WrapperProbe access_probe(std::string_view name) {
           }};
 }
 
+// ---- bulk copies: the same words as a matrix, moved by boxes that reach beyond it on every side ----
+
+constexpr u32 matrix_cols = 8;
+constexpr u32 rows_per_block = threads / matrix_cols;
+constexpr u32 margin = 4;  ///< a box reaches this much beyond the rows of its thread block, and the columns
+constexpr u32 box_rows = rows_per_block + 2 * margin, box_cols = matrix_cols + 2 * margin;
+constexpr u32 box_words = box_rows * box_cols;
+
+struct alignas(128) Box {
+  u32 word[box_words];
+};
+
+/// Where word `i` of the box of this thread block lies in the matrix.
+struct Cell {
+  std::int32_t row, col;
+  __device__ Cell(u32 i)
+      : row(static_cast<std::int32_t>(blockIdx.x * rows_per_block + i / box_cols) -
+            static_cast<std::int32_t>(margin)),
+        col(static_cast<std::int32_t>(i % box_cols) - static_cast<std::int32_t>(margin)) {}
+  __device__ bool inside(u32 rows) const {
+    return row >= 0 && static_cast<u32>(row) < rows && col >= 0 && static_cast<u32>(col) < matrix_cols;
+  }
+};
+
+/// Loads by box, stores word by word; what lies outside the matrix must be zero, or it changes every word.
+__global__ void probe_bulk_load(const __grid_constant__ TensorMap2d from, u32 rows, u32* to) {
+  ASSAY_SHARED(Box, box);
+  ASSAY_SHARED(Mbarrier, full);
+  if (threadIdx.x == 0) {
+    prefetch_tensor_map(from);
+    mbarrier_init(full, 1);
+    fence_proxy_async();
+    mbarrier_arrive_expect_tx(full, sizeof box);
+    bulk_load_2d(&box, from, Cell(0).row, Cell(0).col, full);
+  }
+  __syncthreads();
+  mbarrier_wait(full, 0);
+  u32 outside = 0;
+  for (u32 i = 0; i < box_words; ++i) outside |= Cell(i).inside(rows) ? 0 : box.word[i];
+  const u32 row = threadIdx.x / matrix_cols, col = threadIdx.x % matrix_cols;
+  const u32 out = blockIdx.x * threads + threadIdx.x;
+  if (out < rows * matrix_cols) to[out] = box.word[(row + margin) * box_cols + col + margin] ^ outside;
+}
+
+/// Loads word by word, stores by box; what lies outside the matrix must not be written. Boxes overlap, with
+/// equal words.
+__global__ void probe_bulk_store(const u32* from, u32 rows, const __grid_constant__ TensorMap2d to) {
+  ASSAY_SHARED(Box, box);
+  for (u32 i = threadIdx.x; i < box_words; i += threads) {
+    const Cell cell(i);
+    box.word[i] =
+        cell.inside(rows) ? from[cell.row * static_cast<std::int32_t>(matrix_cols) + cell.col] : 0xDEADBEEFu;
+  }
+  fence_proxy_async();
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    bulk_store_2d(to, Cell(0).row, Cell(0).col, &box);
+    bulk_commit_group();
+    bulk_wait_group<0>();
+  }
+}
+
+/// How a range is seen as a matrix, and the map of it that boxes are moved by.
+TensorMap2d map_of(void* words, u32 count) {
+  return make_tensor_map_2d({"probe", words, count / matrix_cols, matrix_cols, 4 * matrix_cols, 4}, box_rows,
+                            box_cols);
+}
+
+template <bool kLoads>
+void run_bulk(LaunchContext& context, std::uint64_t first, u32 count, DeviceBuffer& out) {
+  if (count % matrix_cols != 0)
+    throw DeviceError("probe: a range of bulk copies is not a whole number of rows");
+  if (count == 0) return;
+  u32* const to = output_of<u32>(out, count);
+  const auto source = context.device.allocate("probe source", std::size_t{count} * 4, 32);
+  run_twin<Sequence>(context, first, count, *source);
+  const u32 rows = count / matrix_cols;
+  const dim3 grid((rows + rows_per_block - 1) / rows_per_block);
+  if constexpr (kLoads) {
+    ASSAY_LAUNCH(context, grid, dim3(threads), 0, probe_bulk_load, map_of(source->data(), count), rows, to);
+  } else {
+    ASSAY_LAUNCH(context, grid, dim3(threads), 0, probe_bulk_store, static_cast<const u32*>(source->data()),
+                 rows, map_of(to, count));
+  }
+  context.device.synchronize();  // before the source goes
+}
+
+template <bool kLoads>
+constexpr WrapperProbe bulk_probe(std::string_view name) {
+  return {name, 0, std::uint64_t{1} << 20, 32, run_bulk<kLoads>, run_twin<Sequence>, [](u32 input) {
+            return Sequence::twin_of(input);
+          }};
+}
+
 }  // namespace
 
 std::span<const WrapperProbe> probe_table() {
@@ -267,6 +363,8 @@ std::span<const WrapperProbe> probe_table() {
       access_probe<Load256>("load_nc_256"),
       access_probe<Store64>("store_64"),
       access_probe<Store128>("store_128"),
+      bulk_probe<true>("bulk_load_2d"),
+      bulk_probe<false>("bulk_store_2d"),
   };
   return table;
 }

@@ -22,8 +22,9 @@ struct WrapperProbe {
 
   /// Write `count` outputs of inputs first, first + 1, ... to `out`, of at least count * output_bits / 8
   /// bytes and 16-byte aligned. `count` is a multiple of 8 for loads and stores, which move several words at
-  /// a time. The witness gains one launch of probe_instruction or probe_twin (two for loads and stores, whose
-  /// bytes are prepared by another). Returns before completion on cuda.
+  /// a time. The witness gains one launch of probe_instruction or probe_twin (for loads, stores and bulk
+  /// copies one of a probe kernel of theirs, whose bytes another prepares). Returns before completion on
+  /// cuda. Bulk copies throw DeviceError on a GPU before sm_90.
   using Run = void (*)(LaunchContext&, std::uint64_t first, std::uint32_t count, DeviceBuffer& out);
   Run run_instruction;
   Run run_twin;

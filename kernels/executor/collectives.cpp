@@ -148,6 +148,54 @@ std::byte* shared_address(SharedVariable& variable, Place place) {
   return address;
 }
 
+void mbarrier_init(std::uint64_t& word, std::uint32_t count, Place place) {
+  const auto [worker, lane] = here();
+  worker.async().init(lane, word, count, place);
+}
+
+void mbarrier_invalidate(std::uint64_t& word, Place place) {
+  const auto [worker, lane] = here();
+  worker.async().invalidate(lane, word, place);
+}
+
+void mbarrier_arrive(std::uint64_t& word, std::uint32_t bytes, Place place) {
+  const auto [worker, lane] = here();
+  worker.async().arrive(lane, word, bytes, place);
+}
+
+Fiber* begin_mbarrier_wait(std::uint64_t& word, std::uint32_t parity, Place place) {
+  const auto [worker, lane] = here();
+  return worker.async().wait(lane, word, parity, place);
+}
+
+void end_mbarrier_wait(Arrival* arrival, std::uint64_t& word, std::uint32_t parity) {
+  Worker& worker = *worker_of_thread;
+  worker.arrived(arrival);
+  worker.async().waited(word, parity);
+}
+
+void bulk_load(void* shared, const TensorBox& box, BoxOrigin origin, std::uint64_t& mbarrier, Place place) {
+  const auto [worker, lane] = here();
+  worker.async().load(lane, static_cast<std::byte*>(shared), box, origin, mbarrier, place);
+}
+
+void bulk_store(const TensorBox& box, BoxOrigin origin, const void* shared, Place place) {
+  const auto [worker, lane] = here();
+  worker.async().store(lane, box, origin, static_cast<const std::byte*>(shared), place);
+}
+
+void bulk_commit_group() {
+  const auto [worker, lane] = here();
+  worker.async().commit(lane);
+}
+
+void bulk_wait_group(std::uint32_t groups, bool read, Place place) {
+  const auto [worker, lane] = here();
+  worker.async().wait_group(lane, groups, read, place);
+}
+
+void fence_proxy_async() { here().worker.async().fence(); }
+
 void fence() {
 #if defined(ASSAY_EXECUTOR_TSAN)
   static std::uint64_t edge;
@@ -191,6 +239,7 @@ unsigned Worker::end_barrier(Arrival* arrival) {
 
 void Worker::release_barrier() {
   if (!arena_.empty()) check_shared();
+  async_.at_barrier();
   barrier_.result = barrier_.predicates;
   barrier_.parity ^= 1;
   barrier_.arrived = 0;

@@ -48,6 +48,7 @@ enum class FaultKind : std::uint8_t {
   deadlock,              ///< no lane can run and not all have exited
   out_of_bounds,         ///< access beyond a guarded buffer or shared allocation
   misaligned,            ///< access at an address that is not a multiple of its width
+  bulk_copy,             ///< an mbarrier or a bulk copy used against its rules
   bad_launch,            ///< block of more than 1024 lanes, zero grid, ...
 };
 

@@ -134,6 +134,7 @@ void Worker::check_shared() {
 /// contradiction. Two lanes that wait for each other under different masks disagree on the mask; a longer
 /// circle is a deadlock.
 std::exception_ptr Worker::diagnose_stuck() const {
+  if (const auto stuck = async_.stuck()) return make_fault(FaultKind::deadlock, stuck->lane, stuck->what);
   const Lane* lane = nullptr;
   for (unsigned i = 0; i < count_ && lane == nullptr; ++i) {
     const bool exited = lanes_[i].warp->exited >> lanes_[i].position & 1u;

@@ -15,9 +15,7 @@
 namespace assay::executor::detail {
 namespace {
 
-// Room for every red zone and alignment gap of `max_variables` variables; untouched pages cost nothing.
-constexpr std::size_t arena_bytes =
-    SharedArena::limit + SharedArena::max_variables * 4 * SharedArena::red_zone;
+constexpr std::size_t arena_bytes = SharedArena::arena_bytes;
 constexpr std::size_t dynamic_alignment = 1024;
 
 void* map_arena(void* where) {
@@ -122,6 +120,20 @@ std::byte* SharedArena::allocate(SharedVariable& variable) {
   if (begin / alignment % 2 == 0) begin += alignment;
   places_[index] = {launch_, memory_ + place(variable.name, variable.bytes, begin)};
   return places_[index].begin;
+}
+
+const SharedArena::Variable* SharedArena::variable_at(const std::byte* address) const {
+  const std::size_t at = offset_of(address);
+  for (unsigned i = 0; i < count_; ++i) {
+    if (at >= variables_[i].begin && at < variables_[i].end) return &variables_[i];
+  }
+  return nullptr;
+}
+
+std::string SharedArena::describe(const std::byte* address) const {
+  const Variable* const v = variable_at(address);
+  if (v == nullptr) return "an address outside shared memory";
+  return fmt::format("shared '{}' + {}", v->name, offset_of(address) - v->begin);
 }
 
 std::optional<std::size_t> SharedArena::damaged_in(std::size_t begin, std::size_t end) const {

@@ -16,7 +16,9 @@ class SharedArena {
  public:
   static constexpr std::size_t limit = 227 * 1024;  ///< bytes a block may use on sm_90 and sm_100
   static constexpr std::size_t red_zone = 64;
-  static constexpr unsigned max_variables = 512;   ///< in one launch
+  static constexpr unsigned max_variables = 512;  ///< in one launch
+  /// Room for every red zone and alignment gap of max_variables variables; untouched pages cost nothing.
+  static constexpr std::size_t arena_bytes = limit + max_variables * 4 * red_zone;
   static constexpr unsigned max_declared = 16384;  ///< in one program, template instantiations counted singly
 
   SharedArena();
@@ -39,6 +41,26 @@ class SharedArena {
   std::size_t used() const { return used_; }
   bool empty() const { return count_ == 0; }
 
+  std::uint8_t poison() const { return poison_; }
+  /// Whether the bytes lie within one variable.
+  bool contains(const std::byte* address, std::size_t bytes) const {
+    const Variable* const v = variable_at(address);
+    return v != nullptr && bytes <= v->end - offset_of(address);
+  }
+  /// "'tile' + 64", or that the address is no shared memory.
+  std::string describe(const std::byte* address) const;
+  /// Below arena_bytes for an address within a variable.
+  std::size_t offset_of(const std::byte* address) const {
+    return static_cast<std::size_t>(reinterpret_cast<std::uintptr_t>(address) -
+                                    reinterpret_cast<std::uintptr_t>(memory_));
+  }
+  template <class Visit>
+  void for_each_variable(const Visit& visit) const {
+    for (unsigned i = 0; i < count_; ++i) {
+      visit(memory_ + variables_[i].begin, variables_[i].end - variables_[i].begin);
+    }
+  }
+
   /// What was damaged, in words, when a red zone no longer holds its pattern. AddressSanitizer builds find
   /// the write itself instead.
   std::optional<std::string> damage() const;
@@ -53,6 +75,7 @@ class SharedArena {
     std::size_t begin, end;  ///< offsets; the zone before it begins where the variable before it ends
   };
 
+  const Variable* variable_at(const std::byte* address) const;
   std::byte* allocate(SharedVariable&);
   std::size_t place(const char* name, std::size_t bytes, std::size_t begin);
   std::byte pattern(std::size_t offset) const;

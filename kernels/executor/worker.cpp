@@ -107,6 +107,7 @@ void Worker::reset_block(std::uint64_t ordinal, uint3 index) {
     if (warps_[w].group_count > 4) recycle_groups(warps_[w]);
   }
   arena_.start_block();
+  async_.start_block(ordinal);
   happens_before(&launch_begins_);
 }
 
@@ -114,6 +115,9 @@ std::exception_ptr Worker::run_block(std::uint64_t ordinal, uint3 index) {
   reset_block(ordinal, index);
   fibers_.switch_to(idle_fiber());
   if (fault_ == nullptr && living_ != 0) fault_ = diagnose_stuck();
+  if (fault_ == nullptr) {
+    if (const auto left = async_.unfinished()) fault_ = make_fault(FaultKind::bulk_copy, nullptr, *left);
+  }
   if (fault_ == nullptr) {
     if (const auto damage = arena_.damage()) {
       fault_ = make_fault(FaultKind::out_of_bounds, nullptr, *damage + ", found when the block ended");
@@ -170,7 +174,6 @@ void Worker::run_lanes() {
     }
     if (thrown != nullptr) [[unlikely]]
       leave(std::move(thrown));
-    happens_before(&launch_ends_);
     end_lane(lane);
   } while (!tsan && ready_ == nullptr && started_ < count_);
 }
@@ -188,6 +191,8 @@ Fiber& Worker::idle_fiber() {
 
 /// Barriers and collectives count the living, so the end of a lane may complete one.
 void Worker::end_lane(Lane& lane) {
+  async_.end_lane(lane);
+  happens_before(&launch_ends_);
   Warp& warp = *lane.warp;
   warp.exited |= 1u << lane.position;
   --living_;

@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "kernels/executor/async_copies.hpp"
 #include "kernels/executor/cuda_words.hpp"
 #include "kernels/executor/executor.hpp"
 #include "kernels/executor/fiber.hpp"
@@ -51,16 +52,11 @@ struct alignas(64) Lane : LaneView {
 };
 static_assert(sizeof(Lane) == 64);
 
-/// Lanes waiting for the same thing, last come first.
-struct Chain {
-  Lane* head = nullptr;
-  Lane* tail = nullptr;
-  void push(Lane& lane) {
-    lane.next = head;
-    if (head == nullptr) tail = &lane;
-    head = &lane;
-  }
-};
+inline void Chain::push(Lane& lane) {
+  lane.next = head;
+  if (head == nullptr) tail = &lane;
+  head = &lane;
+}
 
 /// The warp collectives on one mask. Values are double-buffered: a lane may bring its value for the next
 /// collective while others have yet to read the last one. Members and result are not: the next collective
@@ -130,9 +126,14 @@ class Worker {
   /// Ends the block with this fault; on any fiber of the block. Without a lane when it is not known which.
   [[noreturn]] void fail(FaultKind, const Lane* lane, std::string&& what);
   SharedArena& arena() { return arena_; }
+  AsyncCopies& async() { return async_; }
+  const Options& options() const { return options_; }
+  unsigned number_of(const Lane& lane) const { return static_cast<unsigned>(&lane - lanes_.data()); }
   const Fibers& fibers() const { return fibers_; }
 
  private:
+  friend class AsyncCopies;
+
   static void fiber_main(void* worker);
   void shape_lanes(dim3 block);
   void order_lanes(std::uint64_t ordinal);
@@ -174,6 +175,7 @@ class Worker {
   Group* spare_groups_ = nullptr;
   Group* all_groups_ = nullptr;
   SharedArena arena_;
+  AsyncCopies async_{*this};
   Fibers fibers_;
 
   std::string kernel_;

@@ -27,7 +27,7 @@ struct RouteInfo {
   std::string_view family, name;
   RouteKind kind{};
   std::vector<std::string_view> kernels;  ///< every kernel it launches for one case or another
-  std::string_view summary;  ///< one line for `assay list`
+  std::string_view summary;               ///< one line for `assay list`
 };
 
 }  // namespace assay::kernels
