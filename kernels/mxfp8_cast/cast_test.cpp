@@ -118,10 +118,13 @@ void expect_as_the_oracle_says(const Outputs& out, const Route& route, const Pro
   const oracle::Contracts contracts{
       p.element == Element::e4m3 ? Format::e4m3 : Format::e5m2, static_cast<oracle::ScaleRule>(p.scale_rule),
       static_cast<oracle::SpecialBlocks>(p.specials), static_cast<oracle::Padding>(p.padding)};
-  const oracle::Shape shape{static_cast<std::size_t>(p.rows), static_cast<std::size_t>(p.cols),
-                            static_cast<std::size_t>(p.rowwise.scale_rows),
-                            static_cast<std::size_t>(p.rowwise.scale_stride)};
-  const auto accepted = oracle::accept(input_formats[static_cast<int>(p.input)], x, shape, contracts);
+  const oracle::Shape shape{
+      static_cast<std::size_t>(p.rows),
+      static_cast<std::size_t>(p.cols),
+      {static_cast<std::size_t>(p.rowwise.scale_rows), static_cast<std::size_t>(p.rowwise.scale_stride)},
+      {}};
+  const auto accepted = oracle::accept(input_formats[static_cast<int>(p.input)], x, shape,
+                                       oracle::Direction::rowwise, contracts);
   EXPECT_EQ(first_difference(accepted.scales, out.scales), "") << "scales of " << describe(route, p);
   EXPECT_EQ(first_difference(accepted.data, out.data), "") << "data of " << describe(route, p);
 }
