@@ -24,10 +24,12 @@ namespace cuda {
 template <class... Params, class... Args>
 void launch(LaunchContext& context, dim3 grid, dim3 block, std::size_t shared, std::string_view /*symbol*/,
             void (*kernel)(Params...), Args... args) {
-  context.witness.launches.push_back({detail::launched_name(reinterpret_cast<const void*>(kernel)),
+  const auto* const function = reinterpret_cast<const void*>(kernel);
+  context.witness.launches.push_back({detail::launched_name(function),
                                       {grid.x, grid.y, grid.z},
                                       {block.x, block.y, block.z},
-                                      shared});
+                                      shared,
+                                      function});
   kernel<<<grid, block, shared>>>(static_cast<Params>(args)...);
   detail::throw_if_failed(cudaGetLastError(), "launch");
 }

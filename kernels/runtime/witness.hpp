@@ -17,6 +17,7 @@ struct LaunchRecord {
   std::string kernel;
   executor::Dim3 grid, block;
   std::size_t dynamic_shared_bytes = 0;
+  const void* function = nullptr;  ///< on cuda, what was launched: its resources can be asked for
 };
 
 struct Witness {
