@@ -24,8 +24,9 @@ void Progress::work(const std::string& what, std::uint64_t elements) {
   last_ = now;
   shown_ = true;
   const double seconds = std::chrono::duration<double>(now - start_).count();
-  std::string line = fmt::format("\r\033[K{}  {}/{}  {}  {:.0f} M elements/s", title_, steps_, total_, what,
-                                 static_cast<double>(elements_) / seconds / 1e6);
+  std::string line = fmt::format("\r\033[K{}  {}/{}  {}", title_, steps_, total_, what);
+  if (elements_ > 0)
+    line += fmt::format("  {:.0f} M elements/s", static_cast<double>(elements_) / seconds / 1e6);
   if (steps_ > 0 && steps_ < total_) {
     const double per_step = seconds / static_cast<double>(steps_);
     line += fmt::format("  {:.0f} s left", per_step * static_cast<double>(total_ - steps_));

@@ -19,7 +19,8 @@ class Progress {
   /// `steps` more steps (cases, properties, tensors) are to come.
   void expect(std::uint64_t steps) { total_ += steps; }
 
-  /// `elements` more elements judged; `what` is shown beside the counts.
+  /// `elements` more elements judged; `what` is shown beside the counts. The rate is shown once there are
+  /// any.
   void work(const std::string& what, std::uint64_t elements);
 
   /// One step done.

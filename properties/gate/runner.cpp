@@ -6,52 +6,6 @@
 namespace assay::properties {
 namespace {
 
-using kernels::Device;
-using kernels::DeviceBuffer;
-
-std::vector<std::byte> poisoned(std::size_t bytes, bool complement) {
-  std::vector<std::byte> contents(bytes);
-  for (std::size_t i = 0; i < bytes; ++i) contents[i] = complement ? ~poison(i) : poison(i);
-  return contents;
-}
-
-std::size_t bytes_of(const OutputBuffer& output) {
-  return output.elements * static_cast<std::size_t>(formats::storage_bytes(output.format));
-}
-
-struct Buffers {
-  std::vector<std::unique_ptr<DeviceBuffer>> owned;
-  std::vector<void*> pointers;
-
-  void add(std::unique_ptr<DeviceBuffer> buffer) {
-    pointers.push_back(buffer->data());
-    owned.push_back(std::move(buffer));
-  }
-};
-
-Buffers allocate_inputs(const std::vector<InputBuffer>& inputs, Device& device) {
-  Buffers buffers;
-  for (const InputBuffer& input : inputs) {
-    buffers.add(device.allocate(input.name, input.bytes.size(), input.alignment));
-    buffers.owned.back()->upload(input.bytes);
-  }
-  return buffers;
-}
-
-Buffers allocate_outputs(const std::vector<OutputBuffer>& outputs, Device& device) {
-  Buffers buffers;
-  for (const OutputBuffer& output : outputs) {
-    buffers.add(device.allocate(output.name, bytes_of(output), output.alignment));
-  }
-  return buffers;
-}
-
-void collect_damage(const Buffers& buffers, std::vector<kernels::GuardDamage>& damage) {
-  for (const auto& buffer : buffers.owned) {
-    if (auto found = buffer->guard_damage()) damage.push_back(*found);
-  }
-}
-
 void collect_modified(const std::vector<InputBuffer>& inputs, const Buffers& buffers,
                       std::vector<std::string>& modified) {
   std::vector<std::byte> now;
@@ -73,13 +27,7 @@ executor::Options order_of_run(bool second, const executor::Options& base) {
 
 }  // namespace
 
-std::byte poison(std::size_t index) {
-  // Multiplicative hash; the high byte of the product moves with every index.
-  return static_cast<std::byte>((static_cast<std::uint64_t>(index) * 0x9E3779B97F4A7C15u + 0xA5A5A5A5u) >>
-                                56);
-}
-
-Execution execute(const Workload& workload, std::size_t route, Device& device) {
+Execution execute(const Workload& workload, std::size_t route, kernels::Device& device) {
   Execution execution;
   const std::vector<InputBuffer> inputs = workload.inputs();
   const std::vector<OutputBuffer> outputs = workload.outputs();
@@ -95,19 +43,8 @@ Execution execute(const Workload& workload, std::size_t route, Device& device) {
       before.push_back(poisoned(bytes_of(outputs[i]), second));
       out.owned[i]->upload(before.back());
     }
-    witness.device = to_string(device.kind());
-    witness.device_name = device.name();
-    witness.binary_hash = kernels::binary_hash();
     device.executor_options = order_of_run(second, base);
-    try {
-      kernels::LaunchContext context{device, witness};
-      workload.launch(route, context, in.pointers, out.pointers);
-      device.synchronize();
-    } catch (const executor::ExecutorError& fault) {
-      execution.kernel_fault = fault.what();
-    } catch (const kernels::DeviceError& fault) {
-      execution.kernel_fault = fault.what();
-    }
+    execution.kernel_fault = launch_and_wait(workload, route, device, in, out, witness);
     device.executor_options = base;
     if (execution.kernel_fault) return execution;
     for (std::size_t i = 0; i < outputs.size(); ++i) {

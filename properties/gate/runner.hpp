@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "kernels/runtime/device.hpp"
+#include "properties/gate/buffers.hpp"
 #include "properties/gate/family.hpp"
 
 namespace assay::properties {
@@ -24,10 +25,6 @@ struct Execution {
   std::optional<std::string>
       kernel_fault;  ///< what the executor or the device said when it stopped the kernel
 };
-
-/// The byte a poisoned buffer holds at `index` in the first run; the second run's is its complement. Depends
-/// on the index so that a row or block copied from elsewhere does not look unwritten.
-std::byte poison(std::size_t index);
 
 /// Runs it. Throws only on programmer errors and on a device that fails outside the kernel.
 Execution execute(const Workload&, std::size_t route, kernels::Device&);

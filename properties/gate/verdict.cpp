@@ -11,8 +11,9 @@ std::string_view to_string(Verdict verdict) {
 }
 
 std::string_view code_text(Code code) {
-  constexpr std::array<std::string_view, 14> texts = {"A001", "A002", "A003", "A004", "A005", "A006", "A007",
-                                                      "A008", "A009", "A010", "A011", "A012", "A013", "A014"};
+  constexpr std::array<std::string_view, 15> texts = {"A001", "A002", "A003", "A004", "A005",
+                                                      "A006", "A007", "A008", "A009", "A010",
+                                                      "A011", "A012", "A013", "A014", "A015"};
   return texts[static_cast<std::size_t>(code)];
 }
 

@@ -33,6 +33,7 @@ enum class Code : std::uint8_t {
   padding_written,       ///< A012 padding that had to stay untouched was written
   golden_differs,        ///< A013 the approved bits and the computed ones differ
   wrapper_differs,       ///< A014 a PTX wrapper and its host twin differ
+  routes_differ,         ///< A015 routes that are timed side by side have different bits
 };
 std::string_view code_text(Code);  // "A001"
 
