@@ -15,6 +15,7 @@
 #include "fixtures/files/tensor_file.hpp"
 #include "fixtures/tensor/errors.hpp"
 #include "kernels/runtime/witness.hpp"
+#include "properties/bench/bench.hpp"
 #include "properties/cli/commands.hpp"
 
 namespace assay::cli {
@@ -55,6 +56,17 @@ Level parse_level(const std::string& name) {
                              fixtures::nearest(name, {"quick", "full", "exhaustive"})));
 }
 
+unsigned parse_runs(const std::string& text) {
+  namespace bench = properties::bench;
+  unsigned runs = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), runs);
+  if (error == std::errc{} && end == text.data() + text.size() && runs >= bench::fewest_runs &&
+      runs <= bench::most_runs)
+    return runs;
+  throw BadInput(fmt::format("--runs {}: it is not a whole number from {} to {}", fixtures::in_quotes(text),
+                             bench::fewest_runs, bench::most_runs));
+}
+
 std::uint64_t parse_seed(const std::string& text) {
   std::uint64_t seed = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
@@ -75,6 +87,12 @@ void refuse_empty(const char* option, const std::vector<std::string>& values, co
     throw BadInput(fmt::format("{} '': it needs {}", option, wanted));
 }
 
+void refuse_empty_text(const char* option, const CLI::Option* given, const std::string& value,
+                       const char* wanted) {
+  if (given->count() > 0 && value.empty()) throw BadInput(fmt::format("{} '': it needs {}", option, wanted));
+}
+constexpr const char* json_wanted = "the name of a file, or '-' for standard output";
+
 /// The words of `gate` checked and turned into its arguments.
 GateArguments gate_arguments(const GateWords& words) {
   GateArguments arguments = words.arguments;
@@ -83,8 +101,7 @@ GateArguments gate_arguments(const GateWords& words) {
   refuse_empty("--route", options.routes, "the name of a route (see: assay list)");
   refuse_empty("--on", options.on, "FILE or FILE:TENSOR");
   refuse_empty("--case", options.cases, "a case, as a repro line prints it");
-  if (words.json->count() > 0 && arguments.json.empty())
-    throw BadInput("--json '': it needs the name of a file, or '-' for standard output");
+  refuse_empty_text("--json", words.json, arguments.json, json_wanted);
   for (const auto& name : words.devices) {
     if (name != "all") options.devices.push_back(parse_device(name));
   }
@@ -133,6 +150,53 @@ void add_gate(CLI::App& app, GateWords& words, std::function<int()>& action) {
                    ->type_name("FILE");
   gate->footer(exit_codes);
   gate->callback([&] { action = [&words] { return cli::gate(gate_arguments(words)); }; });
+}
+
+struct BenchWords {
+  std::string runs = std::to_string(properties::bench::usual_runs);
+  CLI::Option *json = nullptr, *peers = nullptr, *filter = nullptr;
+  BenchArguments arguments;
+};
+
+BenchArguments bench_arguments(const BenchWords& words) {
+  BenchArguments arguments = words.arguments;
+  refuse_empty("--family", arguments.families, "the name of a family (see: assay list)");
+  refuse_empty_text("--json", words.json, arguments.json, json_wanted);
+  refuse_empty_text("--peers", words.peers, arguments.peers, "the name of a file");
+  refuse_empty_text("--filter", words.filter, arguments.filter, "part of a name (see: assay bench --list)");
+  arguments.runs = parse_runs(words.runs);
+  return arguments;
+}
+
+void add_bench(CLI::App& app, BenchWords& words, std::function<int()>& action) {
+  CLI::App* bench =
+      app.add_subcommand("bench", "Time routes side by side on a GPU, against a copy of as many bytes");
+  BenchArguments& arguments = words.arguments;
+  bench->add_option("--family", arguments.families, "only this family (repeatable)")
+      ->type_name("NAME")
+      ->allow_extra_args(false);
+  words.filter = bench->add_option("--filter", arguments.filter, "only benchmarks whose name contains this")
+                     ->type_name("TEXT");
+  bench
+      ->add_option("--runs", words.runs,
+                   fmt::format("how often each is timed, {} or more; default {}",
+                               properties::bench::fewest_runs, properties::bench::usual_runs))
+      ->type_name("N");
+  words.peers =
+      bench
+          ->add_option("--peers", arguments.peers,
+                       "show times of other implementations too: a JSON list of {name, time_us, peer}")
+          ->type_name("FILE");
+  words.json = bench
+                   ->add_option("--json", arguments.json,
+                                "also write the result as JSON to FILE ('-': to standard output instead)")
+                   ->type_name("FILE");
+  bench->add_flag("--list", arguments.list, "print the names of the benchmarks; needs no GPU");
+  bench->footer(
+      std::string("Routes of a benchmark must first leave equal bits; one that does not is refused. A route "
+                  "that is slower is shown,\nand is no failure.\n") +
+      exit_codes);
+  bench->callback([&] { action = [&words] { return cli::bench(bench_arguments(words)); }; });
 }
 
 void add_golden(CLI::App& app, std::vector<std::string>& files, std::string& folder,
@@ -240,7 +304,9 @@ int run(int argc, char** argv) {
   GateWords gate_words;
   std::vector<std::string> words, files;
   std::string folder;
+  BenchWords bench_words;
   add_gate(app, gate_words, action);
+  add_bench(app, bench_words, action);
   app.add_subcommand("list", "Devices, families, routes, properties and batteries")->callback([&] {
     action = list;
   });

@@ -15,7 +15,17 @@ struct GateArguments {
       json;  ///< file to write the JSON report to; empty: none; "-": standard output in place of the text
 };
 
+struct BenchArguments {
+  std::vector<std::string> families;  ///< empty: all
+  std::string filter;                 ///< part of a benchmark's name; empty: all
+  unsigned runs = 0;
+  std::string peers;  ///< file of other implementations' times; empty: none
+  std::string json;   ///< as for the gate
+  bool list = false;  ///< only print the names, which needs no device
+};
+
 int gate(const GateArguments&);
+int bench(const BenchArguments&);
 int list();
 
 /// `words` are: a format and codes or values ("e4m3 0x7E", "bf16 1.5"), a diagnostic ("A005") or a damage

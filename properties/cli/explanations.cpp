@@ -65,6 +65,12 @@ constexpr Explanation diagnostic_texts[] = {
      "A golden record holds bits that were approved once. The oracle, or a route, computes others today."},
     {"A014", "a PTX wrapper and its host twin differ",
      "Each PTX wrapper has a twin in integer code that the executor runs. They must agree for every input."},
+    {"A015", "routes that are timed side by side have different bits",
+     "Before anything is timed, every route of a benchmark runs once over the same poison, and all outputs "
+     "have to be\n"
+     "equal bit for bit: the speed of wrong numbers is worth nothing. The repro line judges the case with "
+     "its oracle,\n"
+     "which says which route is wrong."},
 };
 
 constexpr Explanation pattern_texts[] = {

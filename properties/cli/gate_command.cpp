@@ -1,7 +1,4 @@
-#include <fmt/core.h>
-
 #include <chrono>
-#include <exception>
 
 #include "properties/cli/commands.hpp"
 #include "properties/cli/output_file.hpp"
@@ -10,23 +7,13 @@
 namespace assay::cli {
 
 int gate(const GateArguments& arguments) {
-  const bool to_file = !arguments.json.empty() && arguments.json != "-";
-  if (to_file) check_writable(arguments.json);
+  if (!arguments.json.empty() && arguments.json != "-") check_writable(arguments.json);
   const auto start = std::chrono::steady_clock::now();
   const properties::GateResult result = properties::run_gate(arguments.options);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
-  if (arguments.json == "-") {
-    fmt::print("{}", properties::json_report(result, arguments.options));
-    return result.exit_code();
-  }
-  std::exception_ptr unwritten;  // the text is shown all the same: the work is done
-  try {
-    if (to_file) write_file(arguments.json, properties::json_report(result, arguments.options));
-  } catch (...) {
-    unwritten = std::current_exception();
-  }
-  fmt::print("{}", properties::text_report(result, seconds));
-  if (unwritten) std::rethrow_exception(unwritten);
+  show_result(
+      arguments.json, [&] { return properties::json_report(result, arguments.options); },
+      properties::text_report(result, seconds));
   return result.exit_code();
 }
 

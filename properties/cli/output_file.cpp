@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <exception>
 #include <filesystem>
 #include <optional>
 #include <string_view>
@@ -158,6 +159,22 @@ void write_file(const std::string& path, const std::string& text) {
   Written file(path, target);
   file.write(text);
   file.finish(target);
+}
+
+void show_result(const std::string& json_path, const std::function<std::string()>& json,
+                 const std::string& text) {
+  if (json_path == "-") {
+    fmt::print("{}", json());
+    return;
+  }
+  std::exception_ptr unwritten;
+  try {
+    if (!json_path.empty()) write_file(json_path, json());
+  } catch (...) {
+    unwritten = std::current_exception();
+  }
+  fmt::print("{}", text);
+  if (unwritten) std::rethrow_exception(unwritten);
 }
 
 }  // namespace assay::cli

@@ -1,6 +1,7 @@
 // Files the program writes for the user.
 #pragma once
 
+#include <functional>
 #include <string>
 
 namespace assay::cli {
@@ -15,5 +16,11 @@ void check_writable(const std::string& path);
 /// over it, keeping its permissions. Everything else (a device, a pipe) is opened and written. Throws
 /// BadInput as check_writable does, and EnvironmentError when the system does not take the bytes.
 void write_file(const std::string& path, const std::string& text);
+
+/// Shows a result as the option --json asks: none (""): `text` on standard output; "-": the JSON in its
+/// place; else the JSON goes to that file, and the text is shown even when it cannot be written, as the work
+/// is done. Throws as write_file does.
+void show_result(const std::string& json_path, const std::function<std::string()>& json,
+                 const std::string& text);
 
 }  // namespace assay::cli

@@ -83,7 +83,7 @@ TEST(Program, BadFilesAreOneLine) {
 }
 
 TEST(Program, WrongArgumentsAreOneLine) {
-  expect_usage_error("", "no command given; 'assay COMMAND' takes gate, list, explain, golden");
+  expect_usage_error("", "no command given; 'assay COMMAND' takes gate, bench, list, explain, golden");
   expect_usage_error("golden", "'assay golden COMMAND' takes verify, regen");
   expect_usage_error(one_case + "--seed=-1", "whole number");
   expect_usage_error(one_case + "--seed -1", "seed");
@@ -123,6 +123,28 @@ TEST(Program, AbsentDeviceIsFour) {
   }
   EXPECT_EQ(run(one_case + "--require-device cuda").exit_code, 4);
   EXPECT_EQ(run(one_case + "--device cuda").exit_code, 4);
+}
+
+TEST(Program, BenchSaysWhatItCannotDo) {
+  expect_usage_error("bench --filter 'no such name'", "no benchmark's name contains 'no such name'");
+  expect_usage_error("bench --filter ''", "--filter ''");
+  expect_usage_error("bench --family mxfp8cast", "nearest is 'mxfp8_cast'");
+  expect_usage_error("bench --runs 19", "whole number from 20 to");
+  expect_usage_error("bench --runs 1e3", "'1e3'");
+  expect_usage_error("bench --peers no-such-file", "no-such-file: ");
+  expect_usage_error("bench --peers README.md", "README.md: it is not JSON");
+  expect_usage_error("bench --peers ''", "--peers ''");
+  expect_usage_error("bench --json missing/file", "does not exist");
+  const Ran list = run("bench --list");
+  EXPECT_EQ(list.exit_code, 0) << list.text;
+  EXPECT_EQ(run("bench --list").text, list.text);
+  if (run("gate --device cuda --case 'mxfp8_cast:rows=3,cols=128'").exit_code == 0)
+    return;  // it would measure
+  const Ran absent = run("bench");
+  EXPECT_EQ(absent.exit_code, 4) << absent.text;
+  EXPECT_EQ(absent.text.find("assay: bench measures on the cuda device, which is absent: "), 0u)
+      << absent.text;
+  EXPECT_EQ(std::count(absent.text.begin(), absent.text.end(), '\n'), 1) << absent.text;
 }
 
 /// An empty folder that is gone afterwards.
