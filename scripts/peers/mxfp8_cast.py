@@ -197,7 +197,7 @@ class Clock:
 
 def measure(clock, direction, rows, cols, mode):
     """Medians of the compiled cast and of the copy, in microseconds."""
-    torch._dynamo.reset()
+    torch.compiler.reset()
     generator = torch.Generator("cuda").manual_seed(1)
     x = torch.randn(rows, cols, dtype=torch.bfloat16, device="cuda", generator=generator)
     compiled = torch.compile(CASTS[direction], mode=mode, dynamic=False, fullgraph=True)
