@@ -104,6 +104,11 @@ std::vector<std::string> remarks(const Result& result) {
   std::vector<std::string> texts = result.notes;
   for (const CaseTime& one : result.cases) {
     const RouteTime& first = one.routes.front();
+    const auto remark_exposed = [&](const RouteTime& route) {
+      if (route.exposed == 0) return;
+      texts.push_back(fmt::format("'{}': {} of {} times of '{}' may hold launch latency", one.benchmark.name,
+                                  route.exposed, result.runs, route.route));
+    };
     for (const RouteTime& route : one.routes) {
       if (route.kind == kernels::RouteKind::legacy && first.kind == kernels::RouteKind::production &&
           one.ratio(route.time.median) < 1 && !same_step(result, route.time.median, first.time.median)) {
@@ -112,11 +117,9 @@ std::vector<std::string> remarks(const Result& result) {
                         "{:.3f} of its time",
                         one.benchmark.name, first.route, route.route, one.ratio(route.time.median)));
       }
-      if (route.exposed > 0) {
-        texts.push_back(fmt::format("'{}': {} of {} times of '{}' may hold launch latency",
-                                    one.benchmark.name, route.exposed, result.runs, route.route));
-      }
+      remark_exposed(route);
     }
+    remark_exposed(one.copy);
   }
   return texts;
 }

@@ -140,6 +140,8 @@ TEST(BenchReport, WhatTheClockCannotTellApartIsNoVerdict) {
 TEST(BenchReport, ExposedLatencyIsSaid) {
   Result result = made_up();
   result.cases[2].routes[1].exposed = 3;
+  result.cases[0].copy.exposed = 20;
+  expect_in(text_report(result), "note: 'rowwise, a': 20 of 20 times of 'copy' may hold launch latency\n");
   expect_in(text_report(result), "note: 'rowwise, b': 3 of 20 times of 'slow' may hold launch latency\n");
 }
 
