@@ -87,6 +87,17 @@ __device__ __forceinline__ CachePolicy evict_first_policy() {
 #endif
 }
 
+/// The policy for data that is small and written in pieces: it stays in L2 until its lines are whole.
+__device__ __forceinline__ CachePolicy evict_last_policy() {
+#if ASSAY_SM >= 80
+  CachePolicy policy;
+  asm("createpolicy.fractional.L2::evict_last.b64 %0, 1.0;" : "=l"(policy.encoded));
+  return policy;
+#else
+  return {};
+#endif
+}
+
 /// The policy for data that the next kernel is likely to read.
 __device__ __forceinline__ CachePolicy evict_normal_policy() {
 #if ASSAY_SM >= 80
@@ -98,11 +109,13 @@ __device__ __forceinline__ CachePolicy evict_normal_policy() {
 #endif
 }
 
-/// 16 bytes of memory that no thread of the grid writes (the non-coherent path), not allocated in L1.
+/// 16 bytes of memory that no thread of the grid writes (the non-coherent path). They are allocated in L1:
+/// where the two halves of a sector are loaded by two instructions, as load_nc_256 does below sm_100, the
+/// second one has to hit there (kernels/mxfp8_cast/decisions/rowwise_loads.md).
 __device__ __forceinline__ Bits128 load_nc_128(const void* address, [[maybe_unused]] CachePolicy policy) {
 #if ASSAY_SM >= 80
   Bits128 v;
-  asm volatile("ld.global.nc.L1::no_allocate.L2::cache_hint.v4.b32 {%0, %1, %2, %3}, [%4], %5;"
+  asm volatile("ld.global.nc.L2::cache_hint.v4.b32 {%0, %1, %2, %3}, [%4], %5;"
                : "=r"(v.word[0]), "=r"(v.word[1]), "=r"(v.word[2]), "=r"(v.word[3])
                : "l"(address), "l"(policy.encoded));
   return v;
@@ -115,11 +128,10 @@ __device__ __forceinline__ Bits128 load_nc_128(const void* address, [[maybe_unus
 __device__ __forceinline__ Bits256 load_nc_256(const void* address, [[maybe_unused]] CachePolicy policy) {
 #if ASSAY_SM >= 100
   Bits256 v;
-  asm volatile(
-      "ld.global.nc.L1::no_allocate.L2::cache_hint.v8.b32 {%0, %1, %2, %3, %4, %5, %6, %7}, [%8], %9;"
-      : "=r"(v.word[0]), "=r"(v.word[1]), "=r"(v.word[2]), "=r"(v.word[3]), "=r"(v.word[4]), "=r"(v.word[5]),
-        "=r"(v.word[6]), "=r"(v.word[7])
-      : "l"(address), "l"(policy.encoded));
+  asm volatile("ld.global.nc.L2::cache_hint.v8.b32 {%0, %1, %2, %3, %4, %5, %6, %7}, [%8], %9;"
+               : "=r"(v.word[0]), "=r"(v.word[1]), "=r"(v.word[2]), "=r"(v.word[3]), "=r"(v.word[4]),
+                 "=r"(v.word[5]), "=r"(v.word[6]), "=r"(v.word[7])
+               : "l"(address), "l"(policy.encoded));
   return v;
 #elif ASSAY_SM >= 80
   const Bits128 low = load_nc_128(address, policy);
@@ -128,6 +140,17 @@ __device__ __forceinline__ Bits256 load_nc_256(const void* address, [[maybe_unus
            high.word[3]}};
 #else
   return twin::load<Bits256>(address, 32);
+#endif
+}
+
+__device__ __forceinline__ void store_8(void* address, std::uint8_t value,
+                                        [[maybe_unused]] CachePolicy policy) {
+#if ASSAY_SM >= 80
+  asm volatile("st.global.L2::cache_hint.u8 [%0], %1, %2;" ::"l"(address),
+               "r"(static_cast<std::uint32_t>(value)), "l"(policy.encoded)
+               : "memory");
+#else
+  twin::store(address, value, 1);
 #endif
 }
 

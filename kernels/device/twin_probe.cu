@@ -4,6 +4,7 @@
 #include <stdexcept>
 
 #include "kernels/device/arithmetic.hpp"
+#include "kernels/device/bf16x2.hpp"
 #include "kernels/device/bits.hpp"
 #include "kernels/device/bulk_copy.hpp"
 #include "kernels/device/cvt.hpp"
@@ -99,6 +100,7 @@ ASSAY_PROBE_PAIR_16X2(MaxBf16x2, max_bf16x2, 7)
 ASSAY_PROBE_PAIR_16X2(MaxNanBf16x2, max_nan_bf16x2, 7)
 ASSAY_PROBE_PAIR_16X2(MaxF16x2, max_f16x2, 10)
 ASSAY_PROBE_PAIR_16X2(MaxNanF16x2, max_nan_f16x2, 10)
+ASSAY_PROBE_PAIR_16X2(MulRnBf16x2, mul_rn_bf16x2, 7)
 #undef ASSAY_PROBE_PAIR_16X2
 
 // ---- bits ----
@@ -199,6 +201,14 @@ struct Load256 {
     store_as(to, load_nc_256(from, p));
   }
 };
+struct Store8 {
+  using Chunk = u32;
+  static __device__ void move(const void* from, void* to, CachePolicy p) {
+    const auto word = load_as<u32>(from);
+    for (unsigned i = 0; i < 4; ++i)
+      store_8(static_cast<std::byte*>(to) + i, static_cast<std::uint8_t>(word >> (8 * i)), p);
+  }
+};
 struct Store64 {
   using Chunk = Bits64;
   static __device__ void move(const void* from, void* to, CachePolicy p) {
@@ -212,13 +222,17 @@ struct Store128 {
   }
 };
 
+__device__ CachePolicy policy_of(u32 i) {
+  return i == 0 ? evict_first_policy() : i == 1 ? evict_normal_policy() : evict_last_policy();
+}
+
 template <class Access>
 __global__ void probe_access(const std::byte* from, std::byte* to, u32 chunks) {
   const u32 i = blockIdx.x * blockDim.x + threadIdx.x;
   if (i >= chunks) return;
   const std::size_t offset = std::size_t{i} * sizeof(typename Access::Chunk);
   prefetch_l2(from + offset);
-  Access::move(from + offset, to + offset, i % 2 == 0 ? evict_first_policy() : evict_normal_policy());
+  Access::move(from + offset, to + offset, policy_of(i % 3));
 }
 
 template <class Access>
@@ -355,12 +369,14 @@ std::span<const WrapperProbe> probe_table() {
       probe<MaxNanBf16x2>("max_nan_bf16x2", 0, operands::pairs_16x2),
       probe<MaxF16x2>("max_f16x2", 0, operands::pairs_16x2),
       probe<MaxNanF16x2>("max_nan_f16x2", 0, operands::pairs_16x2),
+      probe<MulRnBf16x2>("mul_rn_bf16x2", 0, operands::pairs_16x2),
       probe<Prmt>("prmt", 0, std::uint64_t{1} << 24),
       probe<Lop3<0xEA>>("lop3<0xEA>", 0, every_16),
       probe<Lop3<0x6A>>("lop3<0x6A>", 0, every_16),
       probe<Lop3<0x1D>>("lop3<0x1D>", 0, every_16),
       access_probe<Load128>("load_nc_128"),
       access_probe<Load256>("load_nc_256"),
+      access_probe<Store8>("store_8"),
       access_probe<Store64>("store_64"),
       access_probe<Store128>("store_128"),
       bulk_probe<true>("bulk_load_2d"),

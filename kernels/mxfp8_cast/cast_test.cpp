@@ -220,19 +220,20 @@ TEST(Cast, ResultsDoNotDependOnTheOrderOfLanesAndBlocks) {
 
 TEST(Cast, TheWitnessShowsExactlyThePromisedLaunches) {
   for (Device* on : devices()) {
-    ASSERT_EQ(routes(on->kind()).size(), 2u);
+    ASSERT_EQ(routes(on->kind()).size(), 3u);
     for (const Route& route : routes(on->kind())) {
       const Problem p = problem_of({130, 128, 130, 4}, Input::bf16, Element::e4m3);
       const Outputs out = run(*on, route, p, make_input(p.input, p.rows, p.cols, 0), 16);
-      ASSERT_EQ(out.witness.launches.size(), route.info.kernels.size());
-      for (std::size_t i = 0; i < route.info.kernels.size(); ++i) {
-        EXPECT_EQ(out.witness.launches[i].kernel, route.info.kernels[i]);
-      }
+      ASSERT_EQ(out.witness.launches.size(), 1u);
+      EXPECT_EQ(out.witness.launches[0].kernel, route.info.kernels[0]);
+      EXPECT_EQ(out.witness.counters.count("dispatch.register"), route.info.name == "dispatch" ? 1u : 0u);
     }
     EXPECT_EQ(routes(on->kind())[0].info.name, "register");
     EXPECT_EQ(routes(on->kind())[0].info.kind, RouteKind::production);
     EXPECT_EQ(routes(on->kind())[1].info.name, "staged");
     EXPECT_EQ(routes(on->kind())[1].info.kind, RouteKind::legacy);
+    EXPECT_EQ(routes(on->kind())[2].info.name, "dispatch");
+    EXPECT_EQ(routes(on->kind())[2].info.kind, RouteKind::production);
   }
 }
 

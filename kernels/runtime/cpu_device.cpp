@@ -134,6 +134,8 @@ class CpuDevice final : public Device {
     return fmt::format("executor, {} worker{}", workers, workers == 1 ? "" : "s");
   }
 
+  Capability capability() const override { return {90, 132}; }
+
   std::unique_ptr<DeviceBuffer> allocate(std::string name, std::size_t bytes,
                                          std::size_t alignment) override {
     return std::make_unique<CpuBuffer>(std::move(name), bytes, alignment);

@@ -109,10 +109,12 @@ class CudaBuffer final : public DeviceBuffer {
 
 class FirstCudaDevice final : public Device {
  public:
-  explicit FirstCudaDevice(std::string name) : name_(std::move(name)) {}
+  FirstCudaDevice(std::string name, Capability capability)
+      : name_(std::move(name)), capability_(capability) {}
 
   DeviceKind kind() const override { return DeviceKind::cuda; }
   std::string name() const override { return name_; }
+  Capability capability() const override { return capability_; }
 
   std::unique_ptr<DeviceBuffer> allocate(std::string name, std::size_t bytes,
                                          std::size_t alignment) override {
@@ -123,6 +125,7 @@ class FirstCudaDevice final : public Device {
 
  private:
   std::string name_;
+  Capability capability_;
 };
 
 CudaDevice find_device() {
@@ -133,7 +136,9 @@ CudaDevice find_device() {
   if (status == cudaSuccess) status = cudaSetDevice(0);
   if (status == cudaSuccess) status = cudaGetDeviceProperties(&properties, 0);
   if (status != cudaSuccess) return {nullptr, std::string("no CUDA device: ") + cudaGetErrorString(status)};
-  return {std::make_unique<FirstCudaDevice>(properties.name), {}};
+  const Capability capability{static_cast<unsigned>(10 * properties.major + properties.minor),
+                              static_cast<unsigned>(properties.multiProcessorCount)};
+  return {std::make_unique<FirstCudaDevice>(properties.name, capability), {}};
 }
 
 }  // namespace

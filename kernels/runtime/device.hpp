@@ -42,11 +42,19 @@ class DeviceBuffer {
   virtual std::optional<GuardDamage> guard_damage() const = 0;
 };
 
+/// What kernels are tuned by.
+struct Capability {
+  unsigned sm = 0;               ///< compute capability times ten: 90
+  unsigned multiprocessors = 1;  ///< of the whole device
+};
+
 class Device {
  public:
   virtual ~Device() = default;
   virtual DeviceKind kind() const = 0;
   virtual std::string name() const = 0;
+  /// The cpu device has that of the part that the kernels are tuned for, so that it runs the same paths.
+  virtual Capability capability() const = 0;
   /// `alignment`: what data() is a multiple of and, exactly, no more (data() is not a multiple of
   /// 2*alignment), so that a kernel relying on more is caught. A power of two from 1 to 256. Throws
   /// DeviceError.

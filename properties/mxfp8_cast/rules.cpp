@@ -5,36 +5,88 @@ namespace {
 
 using kernels::Support;
 
-enum Route : std::size_t { register_route, staged_route };
+enum Route : std::size_t { register_route, staged_route, dispatch_route };
 
-/// What no route takes.
-Support common(const Point& point) {
-  if (point.direction != Direction::rowwise) return Support::no("direction is not rowwise");
-  if (point.contracts.layout != oracle::ScaleLayout::linear) return Support::no("scales are swizzled");
-  return Support::yes();
+bool rowwise_only(const Point& point) { return point.direction == Direction::rowwise; }
+
+/// Which buffer of those in use is not 16-byte aligned, in words.
+std::string misaligned(const Point& point) {
+  if (point.x_alignment() < 16) return "x not 16-byte aligned";
+  for (const oracle::Direction direction : point.directions()) {
+    if (point.data_alignment(direction) >= 16) continue;
+    return direction == oracle::Direction::rowwise ? "data not 16-byte aligned"
+                                                   : "colwise data not 16-byte aligned";
+  }
+  return {};
+}
+
+/// The shapes of the register kernels: what the first rule that fails says, or nothing.
+std::string misshapen(const Point& point) {
+  const std::size_t rows = point.shape.rows, cols = point.shape.cols;
+  if (rowwise_only(point)) return cols % 128 != 0 ? "cols % 128 != 0" : "";
+  if (rows % 32 != 0) return "rows % 32 != 0";
+  return cols % 256 != 0 ? "cols % 256 != 0" : "";
+}
+
+/// The published gates of the register kernels, likewise.
+std::string declined(const Point& point) {
+  if (point.input != formats::Format::bf16) return "input is not bf16";
+  if (point.contracts.layout != oracle::ScaleLayout::linear) return "scales are swizzled";
+  if (const std::string why = misshapen(point); !why.empty()) return why;
+  const bool rowwise = point.direction != Direction::colwise, colwise = !rowwise_only(point);
+  if ((rowwise && point.shape.rowwise.stride != point.shape.cols / oracle::block) ||
+      (colwise && point.shape.colwise.stride != point.shape.cols))
+    return "scales are not packed";
+  return misaligned(point);
+}
+
+std::string refused_by_register(const Point& point) {
+  if (!rowwise_only(point) && point.input != formats::Format::bf16) return "input is not bf16";
+  if (point.contracts.layout != oracle::ScaleLayout::linear) return "scales are swizzled";
+  if (const std::string why = misshapen(point); !why.empty()) return why;
+  return misaligned(point);
+}
+
+std::string refused_by_staged(const Point& point) {
+  if (point.contracts.layout != oracle::ScaleLayout::linear) return "scales are swizzled";
+  return rowwise_only(point) ? "" : "direction is not rowwise";
+}
+
+const char* register_kernel(const Point& point) {
+  return rowwise_only(point)                           ? "rowwise_register"
+         : point.direction == Direction::bidimensional ? "bidimensional_register"
+                                                       : "colwise_register";
 }
 
 }  // namespace
 
 std::vector<RequiredRoute> required_routes() {
-  return {{"register", {"rowwise_register"}}, {"staged", {"rowwise_staged"}}};
+  return {{"register", {"rowwise_register", "colwise_register", "bidimensional_register"}},
+          {"staged", {"rowwise_staged"}},
+          {"dispatch", {"rowwise_register", "colwise_register", "bidimensional_register", "rowwise_staged"}}};
 }
 
 Support expected_support(const Point& point, std::size_t route) {
-  if (const Support answer = common(point); !answer.supported || route == staged_route) return answer;
-  if (point.shape.cols % 128 != 0) return Support::no("cols % 128 != 0");
-  if (point.x_alignment() < 16) return Support::no("x not 16-byte aligned");
-  if (point.data_alignment(oracle::Direction::rowwise) < 16) return Support::no("data not 16-byte aligned");
-  return Support::yes();
+  const bool by_register = route == register_route || (route == dispatch_route && declined(point).empty());
+  const std::string refusal = by_register ? refused_by_register(point) : refused_by_staged(point);
+  return refusal.empty() ? Support::yes() : Support::no(refusal);
 }
 
-ExpectedWitness expected_witness(const Point&, std::size_t route) {
-  return {{route == register_route ? "rowwise_register" : "rowwise_staged"}, {}};
+ExpectedWitness expected_witness(const Point& point, std::size_t route) {
+  if (route == register_route) return {{register_kernel(point)}, {}};
+  if (route == staged_route) return {{"rowwise_staged"}, {}};
+  const std::string reason = declined(point);
+  if (reason.empty()) return {{register_kernel(point)}, {{"dispatch.register", 1}}};
+  return {{"rowwise_staged"}, {{"dispatch.staged: " + reason, 1}}};
 }
 
 std::vector<std::string> limits() {
-  return {"direction is not rowwise", "scales are swizzled", "register: cols % 128 != 0",
-          "register: x not 16-byte aligned", "register: data not 16-byte aligned"};
+  return {"register: cols % 128 != 0, rowwise",
+          "register: rows % 32 != 0, cols % 256 != 0 or an input other than bf16, colwise and bidimensional",
+          "register: scales are swizzled",
+          "register: x or data not 16-byte aligned",
+          "staged: direction is not rowwise",
+          "staged: scales are swizzled"};
 }
 
 }  // namespace assay::properties::mxfp8_cast

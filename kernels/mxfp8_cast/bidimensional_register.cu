@@ -1,0 +1,283 @@
+// MXFP8 cast in both directions, or colwise alone, held in registers: the production route.
+//
+// A thread block owns a tile of 32 rows, so a colwise block of 32 x 1 closes inside it, and reads it once. A
+// thread holds 16 neighbouring columns of a few rows. Rowwise scales need one shuffle between the two lanes
+// of a block of 1 x 32; for colwise ones each thread folds its own rows, and the rest is folded through
+// shared memory, which holds nothing else.
+#include "kernels/mxfp8_cast/kernels.hpp"
+#include "kernels/mxfp8_cast/padding.hpp"
+#include "kernels/mxfp8_cast/register_block.hpp"
+#include "kernels/mxfp8_cast/tuning.hpp"
+#include "kernels/runtime/launch.hpp"
+
+namespace assay::kernels::ASSAY_DEVICE_NAMESPACE::mxfp8_cast {
+
+using kernels::mxfp8_cast::Direction;
+using kernels::mxfp8_cast::Output;
+using kernels::mxfp8_cast::Padding;
+using kernels::mxfp8_cast::Problem;
+using kernels::mxfp8_cast::resident_blocks;
+using kernels::mxfp8_cast::Tuning;
+
+namespace {
+
+constexpr unsigned band_rows = 32;
+constexpr unsigned block_elements = 32;
+constexpr unsigned elements_per_run = 16;  ///< of one row, as one thread loads them
+constexpr unsigned words_per_run = elements_per_run / 2;
+
+/// How a tile of 32 x kColumns is dealt to as many threads as it has columns.
+template <unsigned kColumns>
+struct Tile {
+  static constexpr unsigned columns = kColumns;
+  static constexpr unsigned threads = kColumns;
+  static constexpr unsigned runs_per_row = kColumns / elements_per_run;
+  static constexpr unsigned groups = threads / runs_per_row;  ///< of rows that one thread holds
+  static constexpr unsigned rows = band_rows / groups;
+};
+
+struct Params {
+  const std::byte* x;
+  std::uint8_t* rowwise_data;
+  std::uint8_t* colwise_data;
+  ScaleArray rowwise, colwise;
+  std::int64_t cols;
+  std::uint32_t tiles_per_band, tiles;
+  ScaleRule scale_rule;
+  SpecialBlocks specials;
+  bool zero_padding;
+  bool aligned_32;  ///< x is 32-byte aligned, so one 256-bit load may fetch a run
+  bool evict_first;
+  std::uint32_t
+      wave;  ///< thread blocks resident at a time, where the next wave's input is prefetched; else 0
+};
+
+/// 16 neighbouring elements of a row.
+struct Run {
+  std::uint32_t word[words_per_run];
+
+  __device__ __forceinline__ void load(const std::byte* from, bool aligned_32, CachePolicy policy) {
+    if (has_256_bit_loads && aligned_32) {
+      const Bits256 all = load_nc_256(from, policy);
+      ASSAY_UNROLL
+      for (unsigned i = 0; i < words_per_run; ++i) word[i] = all.word[i];
+      return;
+    }
+    ASSAY_UNROLL
+    for (unsigned i = 0; i < words_per_run; i += 4) {
+      const Bits128 part = load_nc_128(from + 4 * i, policy);
+      ASSAY_UNROLL
+      for (unsigned j = 0; j < 4; ++j) word[i + j] = part.word[j];
+    }
+  }
+
+  /// Largest magnitude of the block of 32 that this run is half of. Every lane of the warp takes part.
+  template <bool kNanWins>
+  __device__ __forceinline__ float block_amax() const {
+    std::uint32_t pair = abs_x2(word[0]);
+    ASSAY_UNROLL
+    for (unsigned w = 1; w < words_per_run; ++w) pair = max_magnitudes<kNanWins>(pair, abs_x2(word[w]));
+    return larger_of<kNanWins>(max_magnitudes<kNanWins>(pair, __shfl_xor_sync(0xFFFFFFFFu, pair, 1)));
+  }
+
+  /// Each pair of elements times its pair of scales.
+  template <Element kElement>
+  __device__ __forceinline__ Bits128 scaled(const std::uint32_t (&scales)[words_per_run]) const {
+    Bits128 codes;
+    ASSAY_UNROLL
+    for (unsigned i = 0; i < 4; ++i) {
+      codes.word[i] =
+          cvt_scaled_pairs<kElement>(word[2 * i], scales[2 * i], word[2 * i + 1], scales[2 * i + 1]);
+    }
+    return codes;
+  }
+};
+
+/// Where a thread stands in its tile, and its tile in the whole.
+template <class T>
+struct Place {
+  std::uint32_t band;
+  unsigned group, column_in_tile;
+  std::int64_t first_column, first_row;
+
+  __device__ __forceinline__ explicit Place(const Params& p)
+      : band(blockIdx.x / p.tiles_per_band),
+        group(threadIdx.x / T::runs_per_row),
+        column_in_tile(threadIdx.x % T::runs_per_row * elements_per_run),
+        first_column(std::int64_t{blockIdx.x % p.tiles_per_band} * T::columns),
+        first_row(std::int64_t{band} * band_rows + group * T::rows) {}
+
+  /// Flat index of the thread's run in its row r.
+  __device__ __forceinline__ std::int64_t element(const Params& p, unsigned r) const {
+    return (first_row + r) * p.cols + first_column + column_in_tile;
+  }
+};
+
+/// The tile one resident wave ahead, into L2: a line of 128 bytes at a time.
+template <class T>
+__device__ __forceinline__ void prefetch_next_wave(const Params& p) {
+  const std::uint32_t tile = blockIdx.x + p.wave;
+  if (tile >= p.tiles) return;
+  constexpr unsigned lines_per_row = T::columns * 2 / 128;
+  const std::int64_t column = std::int64_t{tile % p.tiles_per_band} * T::columns;
+  for (unsigned line = threadIdx.x; line < band_rows * lines_per_row; line += T::threads) {
+    const std::int64_t row = std::int64_t{tile / p.tiles_per_band} * band_rows + line / lines_per_row;
+    prefetch_l2(p.x + (row * p.cols + column) * 2 + line % lines_per_row * 128);
+  }
+}
+
+template <class T>
+struct alignas(16) Partials {
+  std::uint32_t pair[T::groups][T::columns / 2];  ///< magnitudes of two columns, of a group of rows
+};
+template <class T>
+struct alignas(16) Reciprocals {
+  std::uint16_t code[T::columns];  ///< bf16
+};
+
+template <class T, Element kElement, bool kNanWins>
+__device__ __forceinline__ void cast_rows(const Params& p, const Place<T>& place, const Run (&x)[T::rows]) {
+  ASSAY_UNROLL
+  for (unsigned r = 0; r < T::rows; ++r) {
+    const std::uint32_t byte =
+        block_scale(x[r].template block_amax<kNanWins>(), p.scale_rule, p.specials, kElement);
+    std::uint32_t scales[words_per_run];
+    ASSAY_UNROLL
+    for (unsigned w = 0; w < words_per_run; ++w) scales[w] = e8m0_reciprocal_bf16x2(byte);
+    store_128(p.rowwise_data + place.element(p, r), x[r].template scaled<kElement>(scales),
+              evict_normal_policy());
+    if (place.column_in_tile % block_elements == 0) {
+      const std::int64_t block = (place.first_column + place.column_in_tile) / block_elements;
+      store_8(p.rowwise.bytes + (place.first_row + r) * p.rowwise.stride + block,
+              static_cast<std::uint8_t>(byte), evict_last_policy());
+    }
+  }
+}
+
+/// One thread a column: folds what the groups found, and leaves scale and reciprocal.
+template <class T, Element kElement, bool kNanWins>
+__device__ __forceinline__ void scale_column(const Params& p, const Place<T>& place,
+                                             const Partials<T>& partial, Reciprocals<T>& reciprocal) {
+  const auto magnitude = [&](unsigned group) {
+    const std::uint32_t pair = partial.pair[group][threadIdx.x / 2];
+    return threadIdx.x % 2 == 0 ? pair & 0xFFFFu : pair >> 16;
+  };
+  std::uint32_t largest = magnitude(0);
+  ASSAY_UNROLL
+  for (unsigned g = 1; g < T::groups; ++g) largest = max_magnitudes<kNanWins>(largest, magnitude(g));
+  const std::uint32_t byte = block_scale(cvt_f32_bf16(largest), p.scale_rule, p.specials, kElement);
+  store_8(p.colwise.bytes + place.band * p.colwise.stride + place.first_column + threadIdx.x,
+          static_cast<std::uint8_t>(byte), evict_last_policy());
+  reciprocal.code[threadIdx.x] = static_cast<std::uint16_t>(e8m0_reciprocal_bf16(byte));
+}
+
+template <class T, Element kElement, bool kNanWins, bool kRowwise>
+__device__ __forceinline__ void cast_tile(const Params& p) {
+  ASSAY_SHARED(Partials<T>, partial);
+  ASSAY_SHARED(Reciprocals<T>, reciprocal);
+  const Place<T> place(p);
+  Run x[T::rows];
+  ASSAY_UNROLL
+  for (unsigned r = 0; r < T::rows; ++r) {
+    x[r].load(p.x + 2 * place.element(p, r), p.aligned_32,
+              p.evict_first ? evict_first_policy() : evict_normal_policy());
+  }
+  if (p.wave != 0) prefetch_next_wave<T>(p);
+
+  ASSAY_UNROLL
+  for (unsigned w = 0; w < words_per_run; ++w) {
+    std::uint32_t largest = abs_x2(x[0].word[w]);
+    ASSAY_UNROLL
+    for (unsigned r = 1; r < T::rows; ++r) largest = max_magnitudes<kNanWins>(largest, abs_x2(x[r].word[w]));
+    partial.pair[place.group][place.column_in_tile / 2 + w] = largest;
+  }
+  if constexpr (kRowwise) cast_rows<T, kElement, kNanWins>(p, place, x);  // hides the wait for other warps
+  __syncthreads();
+  scale_column<T, kElement, kNanWins>(p, place, partial, reciprocal);
+  __syncthreads();
+
+  std::uint32_t scales[words_per_run];
+  ASSAY_UNROLL
+  for (unsigned w = 0; w < words_per_run; w += 4) {
+    const auto four = load_as<Bits128>(reciprocal.code + place.column_in_tile + 2 * w);
+    ASSAY_UNROLL
+    for (unsigned i = 0; i < 4; ++i) scales[w + i] = four.word[i];
+  }
+  ASSAY_UNROLL
+  for (unsigned r = 0; r < T::rows; ++r) {
+    store_128(p.colwise_data + place.element(p, r), x[r].template scaled<kElement>(scales),
+              evict_normal_policy());
+  }
+}
+
+template <class T, Element kElement, bool kNanWins>
+__global__ void __launch_bounds__(T::threads) bidimensional_register(const Params p) {
+  cast_tile<T, kElement, kNanWins, true>(p);
+  if (p.zero_padding) {
+    const std::int64_t thread = std::int64_t{blockIdx.x} * T::threads + threadIdx.x;
+    const std::int64_t threads = std::int64_t{gridDim.x} * T::threads;
+    zero_padding(p.rowwise, thread, threads);
+    zero_padding(p.colwise, thread, threads);
+  }
+}
+
+template <class T, Element kElement, bool kNanWins>
+__global__ void __launch_bounds__(T::threads) colwise_register(const Params p) {
+  cast_tile<T, kElement, kNanWins, false>(p);
+  if (p.zero_padding) {
+    zero_padding(p.colwise, std::int64_t{blockIdx.x} * T::threads + threadIdx.x,
+                 std::int64_t{gridDim.x} * T::threads);
+  }
+}
+
+ScaleArray scales_of(const Output& output, std::int64_t rows, std::int64_t per_row) {
+  return {output.scales, rows, output.scale_rows, per_row, output.scale_stride};
+}
+
+template <class T, Element kElement, bool kNanWins>
+void launch(LaunchContext& context, const Problem& problem, const Tuning& tuning) {
+  const auto tiles_per_band = static_cast<std::uint32_t>(problem.cols / T::columns);
+  const auto tiles = static_cast<std::uint32_t>(problem.rows / band_rows) * tiles_per_band;
+  const Params params{static_cast<const std::byte*>(problem.x),
+                      problem.rowwise.data,
+                      problem.colwise.data,
+                      scales_of(problem.rowwise, problem.rows, problem.cols / block_elements),
+                      scales_of(problem.colwise, problem.rows / band_rows, problem.cols),
+                      problem.cols,
+                      tiles_per_band,
+                      tiles,
+                      problem.scale_rule,
+                      problem.specials,
+                      problem.padding == Padding::zero,
+                      reinterpret_cast<std::uintptr_t>(problem.x) % 32 == 0,
+                      tuning.evict_first,
+                      tuning.prefetch ? resident_blocks(context.device.capability(), T::threads) : 0};
+  if (problem.direction == Direction::colwise) {
+    ASSAY_LAUNCH(context, dim3(tiles), dim3(T::threads), 0, (colwise_register<T, kElement, kNanWins>),
+                 params);
+  } else {
+    ASSAY_LAUNCH(context, dim3(tiles), dim3(T::threads), 0, (bidimensional_register<T, kElement, kNanWins>),
+                 params);
+  }
+}
+
+template <class T, Element kElement>
+void launch(LaunchContext& context, const Problem& problem, const Tuning& tuning) {
+  if (problem.specials == SpecialBlocks::poison) return launch<T, kElement, true>(context, problem, tuning);
+  launch<T, kElement, false>(context, problem, tuning);
+}
+
+template <class T>
+void launch(LaunchContext& context, const Problem& problem, const Tuning& tuning) {
+  if (problem.element == Element::e4m3) return launch<T, Element::e4m3>(context, problem, tuning);
+  launch<T, Element::e5m2>(context, problem, tuning);
+}
+
+}  // namespace
+
+void launch_bidimensional_register(LaunchContext& context, const Problem& problem, const Tuning& tuning) {
+  if (tuning.threads == 512) return launch<Tile<512>>(context, problem, tuning);
+  launch<Tile<256>>(context, problem, tuning);
+}
+
+}  // namespace assay::kernels::ASSAY_DEVICE_NAMESPACE::mxfp8_cast
