@@ -8,6 +8,7 @@
 #include "kernels/device/bits.hpp"
 #include "kernels/device/bulk_copy.hpp"
 #include "kernels/device/cvt.hpp"
+#include "kernels/device/cvt_fp8.hpp"
 #include "kernels/device/memory.hpp"
 #include "kernels/device/minmax.hpp"
 #include "kernels/device/probe_table.hpp"
@@ -61,6 +62,17 @@ struct FromBf16 {
   using Output = u32;
   static __device__ u32 instruction(u32 x) { return as_bits(cvt_f32_bf16(x)); }
   static __host__ __device__ u32 twin_of(u32 x) { return as_bits(twin::cvt_f32_bf16(x)); }
+};
+
+struct FromE4m3x2 {
+  using Output = u32;
+  static __device__ u32 instruction(u32 x) { return cvt_rn_f16x2_e4m3x2(x); }
+  static __host__ __device__ u32 twin_of(u32 x) { return twin::cvt_f16x2_e4m3x2(x); }
+};
+struct FromE5m2x2 {
+  using Output = u32;
+  static __device__ u32 instruction(u32 x) { return cvt_rn_f16x2_e5m2x2(x); }
+  static __host__ __device__ u32 twin_of(u32 x) { return twin::cvt_f16x2_e5m2x2(x); }
 };
 
 // ---- two operands: the domain is a table of pairs ----
@@ -360,6 +372,8 @@ std::span<const WrapperProbe> probe_table() {
       probe<ToBf16>("cvt_rn_bf16_f32", 32, every_32),
       probe<FromF16>("cvt_f32_f16", 16, every_16),
       probe<FromBf16>("cvt_f32_bf16", 16, every_16),
+      probe<FromE4m3x2>("cvt_rn_f16x2_e4m3x2", 16, every_16),
+      probe<FromE5m2x2>("cvt_rn_f16x2_e5m2x2", 16, every_16),
       probe<MaxF32>("max_f32", 0, operands::pairs_f32),
       probe<MaxNanF32>("max_nan_f32", 0, operands::pairs_f32),
       probe<MinF32>("min_f32", 0, operands::pairs_f32),

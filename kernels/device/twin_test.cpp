@@ -13,6 +13,7 @@
 #include "kernels/device/arithmetic.hpp"
 #include "kernels/device/bits.hpp"
 #include "kernels/device/cvt.hpp"
+#include "kernels/device/cvt_fp8.hpp"
 #include "kernels/device/minmax.hpp"
 #include "kernels/device/twin_operands.hpp"
 #include "oracles/formats/codec.hpp"
@@ -123,6 +124,20 @@ TEST(Twin, ConversionsTo32BitsOfEveryCode) {
                                        : reference_conversion(Format::bf16, Format::fp32, code);
     ASSERT_EQ(std::bit_cast<std::uint32_t>(twin::cvt_f32_bf16(code)), expected) << code;
   }
+}
+
+TEST(Twin, PairsOfFp8ToFp16OfEveryPairOfCodes) {
+  for (std::uint32_t codes = 0; codes < 0x10000u; ++codes) {
+    const auto packed = [&](Format from) {
+      return reference_conversion(from, Format::fp16, codes >> 8) << 16 |
+             reference_conversion(from, Format::fp16, codes & 0xFFu);
+    };
+    ASSERT_EQ(twin::cvt_f16x2_e4m3x2(codes), packed(Format::e4m3)) << codes;
+    ASSERT_EQ(twin::cvt_f16x2_e5m2x2(codes), packed(Format::e5m2)) << codes;
+  }
+  const PairF32 pair = cvt_f32x2_f16x2(cvt_rn_f16x2_e4m3x2(0xFE01u));
+  EXPECT_EQ(pair.low, 0x1p-9f) << "the low byte goes to the low half";
+  EXPECT_EQ(pair.high, -448.0f);
 }
 
 // ---- maxima ----

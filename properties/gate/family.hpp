@@ -130,7 +130,7 @@ class Family {
   virtual std::vector<std::string> cases(Level, std::uint64_t seed) const = 0;
   /// Throws BadInput naming the token and what is wrong with it.
   virtual std::unique_ptr<Workload> materialise(std::string_view token) const = 0;
-  /// Committed files of real data that every gate also runs on: names under fixtures/<family>/. A missing one
+  /// Committed files of real data that every gate also runs on: paths from fixtures/<family>/. A missing one
   /// is an error.
   virtual std::vector<std::string> real_inputs() const = 0;
   /// Cases over a tensor from a file (`--on`). Throws BadInput naming tensor and reason (dtype, shape).

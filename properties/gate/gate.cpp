@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <memory>
+#include <set>
 
 #include "fixtures/files/tensor_file.hpp"
 #include "properties/gate/battery.hpp"
@@ -109,10 +110,14 @@ class FamilyRun : public Bench {
       if (!selection.route(family.name(), routes[i].name)) continue;
       routes_.push_back(i);
       names_.emplace_back(routes[i].name);
-      for (const Device* device : devices) {
-        Row& row = recorder.row(family.name(), routes[i].name, to_string(device->kind()));
-        row.kernels = family.required_routes()[i].kernels;
-      }
+    }
+  }
+
+  /// Shows every selected route and device in the table, also where nothing comes to be compared.
+  void show_rows() {
+    const auto required = family_.required_routes();
+    for (std::size_t i = 0; i < routes_.size(); ++i) {
+      for (const Device* device : devices_) row(i, *device).kernels = required[routes_[i]].kernels;
     }
   }
 
@@ -128,6 +133,7 @@ class FamilyRun : public Bench {
 
   /// Judges, records everything, and checks that devices agree to the bit.
   void judge_recorded(Workload& workload) {
+    show_rows();
     std::uint64_t elements = 0;
     for (std::size_t i = 0; i < routes_.size(); ++i) {
       std::vector<Contents> outputs;
@@ -250,14 +256,15 @@ class FamilyRun : public Bench {
 /// What became of the tensors that one FILE or FILE:TENSOR names, over every family that was offered them.
 struct FileUse {
   bool offered = false;
-  std::size_t judged = 0, refused = 0;
+  std::size_t judged = 0;
+  std::set<std::string> refused;  ///< names of tensors, by one family or another
   std::string first_refusal;
 
   /// Nothing of what was asked for could be judged: bad input, not a note.
   void require_judged(const fixtures::TensorPath& path) const {
     if (judged > 0 || !offered) return;
-    if (refused == 0) throw BadInput(fmt::format("{}: it holds no tensors", path.file.string()));
-    const std::size_t more = refused - 1;
+    if (refused.empty()) throw BadInput(fmt::format("{}: it holds no tensors", path.file.string()));
+    const std::size_t more = refused.size() - 1;
     throw BadInput(more == 0 ? first_refusal
                              : fmt::format("{} ({} more tensor{} cannot be judged either)", first_refusal,
                                            more, more == 1 ? "" : "s"));
@@ -282,8 +289,9 @@ void judge_file(FamilyRun& run, const Family& family, const fixtures::TensorPath
       workloads = family.on_tensor(file->read(name), path.file, level);
       ++use.judged;
     } catch (const BadInput& reason) {
-      if (use.refused++ == 0) use.first_refusal = reason.what();
-      result.notes.push_back(fmt::format("unsupported, not judged: {}", reason.what()));
+      if (use.refused.empty()) use.first_refusal = reason.what();
+      use.refused.insert(name);
+      result.notes.push_back(fmt::format("unsupported, not judged by {}: {}", family.name(), reason.what()));
     }
     for (auto& workload : workloads) {
       run.judge_recorded(*workload);
@@ -309,9 +317,10 @@ void judge_tokens(FamilyRun& run, const Family& family, const std::vector<std::s
 
 void judge_built_in(FamilyRun& run, const Family& family, const GateOptions& options, Recorder& recorder,
                     Progress& progress) {
+  run.show_rows();
   judge_tokens(run, family, family.cases(options.level, options.seed), progress);
   for (const std::string& name : family.real_inputs()) {
-    const fixtures::TensorPath path{home() / "fixtures" / family.name() / name, ""};
+    const fixtures::TensorPath path{(home() / "fixtures" / family.name() / name).lexically_normal(), ""};
     FileUse use;
     judge_file(run, family, path, options.level, use, recorder.result(), progress);
     use.require_judged(path);

@@ -50,6 +50,14 @@ std::optional<Reference> oracle_of(std::string_view name) {
   if (name == "cvt_rn_f16_f32") return plain(Format::fp32, Format::fp16);
   if (name == "cvt_rn_bf16_f32") return plain(Format::fp32, Format::bf16);
   if (name == "cvt_f32_f16") return plain(Format::fp16, Format::fp32);
+  const auto pair = [](Format from) {
+    return [from](std::uint32_t x) {
+      return converted(from, Format::fp16, x >> 8, Overflow::propagate) << 16 |
+             converted(from, Format::fp16, x & 0xFFu, Overflow::propagate);
+    };
+  };
+  if (name == "cvt_rn_f16x2_e4m3x2") return pair(Format::e4m3);
+  if (name == "cvt_rn_f16x2_e5m2x2") return pair(Format::e5m2);
   if (name == "cvt_f32_bf16") {
     // A shift: a NaN keeps sign and payload, so only numbers are the codec's.
     return [](std::uint32_t x) {
