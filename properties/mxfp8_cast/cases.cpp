@@ -2,7 +2,10 @@
 
 #include <fmt/core.h>
 
+#include <utility>
+
 #include "properties/mxfp8_cast/case_parts.hpp"
+#include "properties/mxfp8_cast/direction_cases.hpp"
 
 namespace assay::properties::mxfp8_cast {
 namespace {
@@ -126,7 +129,8 @@ void add_offsets(std::vector<Point>& points, std::uint64_t seed) {
 }
 
 /// Grids that outgrow narrow indices: 65,600 blocks of 32, more than 16 bits count, in 257 tiles of 64 rows,
-/// whose scales lie 300 apart; and a single row whose few threads have 127 rows of padding to zero.
+/// whose scales lie 300 apart; a single row whose few threads have 127 rows of padding to zero; and the
+/// launch shape of large casts.
 void add_big_grid(std::vector<Point>& points, std::uint64_t seed) {
   Point point;
   point.contracts.padding = oracle::Padding::zero;
@@ -135,6 +139,9 @@ void add_big_grid(std::vector<Point>& points, std::uint64_t seed) {
   point.shape = {1, 128, {128, 4}, {}};
   points.push_back(point);
   point.shape = {16400, 128, {16512, 300}, {}};
+  points.push_back(point);
+  // More elements than the largest tier of small casts, packed, so that dispatch sends it there too.
+  point.shape = {8256, 1024, {8256, 32}, {}};
   points.push_back(point);
 }
 
@@ -180,17 +187,24 @@ std::vector<Point> cases(Level level, std::uint64_t seed) {
   add_shape_sweep(points, seed, level == Level::quick ? 12 : 48);
   add_amax_sweep(points, level, seed);
   add_big_grid(points, seed);
+  add_direction_cases(points, level, seed);
   if (level != Level::quick) add_large(points, seed);
   if (level == Level::exhaustive) add_exhaustive(points, seed);
   return points;
 }
 
-std::vector<Point> golden_cases() {
+namespace {
+
+/// Rowwise linear cases: the first goldens, whose tokens and bits are fixed for good.
+std::vector<Point> rowwise_goldens() {
   std::vector<Point> points;
   add_reported(points);
   constexpr std::size_t largest =
       4096;  // elements; what matters of a larger report is its shape, which the gate runs
-  std::erase_if(points, [](const Point& point) { return point.shape.rows * point.shape.cols > largest; });
+  std::erase_if(points, [](const Point& point) {
+    return point.shape.rows * point.shape.cols > largest || point.direction != Direction::rowwise ||
+           point.contracts.layout != oracle::ScaleLayout::linear;
+  });
   for (Point point : all_contracts()) {
     for (const Pattern fill : {Pattern::amax_mantissas, Pattern::any_bits}) {
       point.fill = fill;
@@ -202,6 +216,53 @@ std::vector<Point> golden_cases() {
   return points;
 }
 
+/// Every contract in both directions, the bottom band not whole, scales linear with padded strides and
+/// swizzled in turn; and the shape that register kernels take, colwise, each rule with one of the elements.
+std::vector<Point> direction_goldens() {
+  std::vector<Point> points;
+  std::size_t turn = 0;
+  for (Point point : all_contracts()) {
+    point.direction = Direction::bidimensional;
+    point.fill = turn / 2 % 2 == 0 ? Pattern::amax_mantissas : Pattern::any_bits;
+    point.transpose = turn % 3 != 0;
+    point.seed = 1;
+    set_layout(point, 35, 32, turn % 2 == 0 ? 3 : 7);
+    points.push_back(point);
+    ++turn;
+  }
+  for (Point point : all_contracts()) {
+    const bool e4m3 = point.contracts.element == Format::e4m3;
+    const auto specials = e4m3 ? oracle::SpecialBlocks::te_register : oracle::SpecialBlocks::poison;
+    const auto rule = point.contracts.scale_rule;
+    const bool with_e4m3 = rule == oracle::ScaleRule::rceil || rule == oracle::ScaleRule::ceil;
+    if (point.input != Format::bf16 || point.contracts.specials != specials || e4m3 != with_e4m3) continue;
+    point.direction = Direction::colwise;
+    point.fill = Pattern::nan_counts;
+    point.transpose = true;
+    point.seed = 1;
+    set_layout(point, 32, 256, 0);
+    points.push_back(point);
+  }
+  return points;
+}
+
+std::string record_of(const Point& point) {
+  std::string name(formats::spec(point.input).name);
+  if (point.direction == Direction::colwise) name += "_colwise";
+  if (point.direction == Direction::bidimensional) name += "_bidimensional";
+  return name;
+}
+
+}  // namespace
+
+std::map<std::string, std::vector<Point>> golden_cases() {
+  std::map<std::string, std::vector<Point>> records;
+  for (const auto& points : {rowwise_goldens(), direction_goldens()}) {
+    for (const Point& point : points) records[record_of(point)].push_back(point);
+  }
+  return records;
+}
+
 std::vector<Point> contracts_for_files(Level level, Format own) {
   std::vector<Point> points;
   for (Point point : all_contracts()) {
@@ -211,6 +272,11 @@ std::vector<Point> contracts_for_files(Level level, Format own) {
     // The tensor's own type, and bf16, which is what the production kernels are dispatched for.
     if (point.input != own && point.input != Format::bf16) continue;
     if (level == Level::quick && !judged_at_quick) continue;
+    points.push_back(point);
+    // Both directions at once, of what the production kernels take; all contracts from the next level on.
+    const bool rceil = point.contracts.scale_rule == oracle::ScaleRule::rceil;
+    if (level == Level::quick && !(rceil && point.input == Format::bf16)) continue;
+    point.direction = Direction::bidimensional;
     points.push_back(point);
   }
   return points;

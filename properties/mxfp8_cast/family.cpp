@@ -5,6 +5,7 @@
 
 #include "fixtures/tensor/errors.hpp"
 #include "kernels/mxfp8_cast/cast.hpp"
+#include "properties/mxfp8_cast/benchmarks.hpp"
 #include "properties/mxfp8_cast/cases.hpp"
 #include "properties/mxfp8_cast/properties.hpp"
 #include "properties/mxfp8_cast/rules.hpp"
@@ -26,7 +27,9 @@ class CastFamily : public Family {
   std::string_view name() const override { return "mxfp8_cast"; }
 
   std::string_view summary() const override {
-    return "rowwise MXFP8 cast: fp32 | fp16 | bf16 to e4m3 | e5m2 in blocks of 32 with e8m0 scales";
+    return "MXFP8 cast along rows, columns or both: fp32 | fp16 | bf16 to e4m3 | e5m2 in blocks of 32 with "
+           "e8m0 "
+           "scales";
   }
 
   std::vector<kernels::RouteInfo> routes() const override { return routes_on(kernels::DeviceKind::cpu); }
@@ -79,8 +82,8 @@ class CastFamily : public Family {
 
   std::map<std::string, std::vector<std::string>> golden_cases() const override {
     std::map<std::string, std::vector<std::string>> records;
-    for (const Point& point : mxfp8_cast::golden_cases()) {
-      records[std::string(formats::spec(point.input).name)].push_back(print(point));
+    for (const auto& [record, points] : mxfp8_cast::golden_cases()) {
+      for (const Point& point : points) records[record].push_back(print(point));
     }
     return records;
   }
@@ -93,7 +96,7 @@ class CastFamily : public Family {
     return infos;
   }
 
-  std::vector<Benchmark> benchmarks() const override { return {}; }
+  std::vector<Benchmark> benchmarks() const override { return mxfp8_cast::benchmarks(); }
 
   std::vector<std::string> limits() const override { return mxfp8_cast::limits(); }
 };

@@ -1,61 +1,94 @@
 #include "properties/mxfp8_cast/rules.hpp"
 
+#include <fmt/core.h>
+
+#include <cassert>
+
 namespace assay::properties::mxfp8_cast {
 namespace {
 
+using formats::Format;
 using kernels::Support;
-
-enum Route : std::size_t { register_route, staged_route, dispatch_route };
 
 bool rowwise_only(const Point& point) { return point.direction == Direction::rowwise; }
 
-/// Which buffer of those in use is not 16-byte aligned, in words.
-std::string misaligned(const Point& point) {
-  if (point.x_alignment() < 16) return "x not 16-byte aligned";
-  for (const oracle::Direction direction : point.directions()) {
-    if (point.data_alignment(direction) >= 16) continue;
-    return direction == oracle::Direction::rowwise ? "data not 16-byte aligned"
-                                                   : "colwise data not 16-byte aligned";
+std::string register_kernel(const Point& point) {
+  switch (point.direction) {
+    case Direction::rowwise:
+      return "rowwise_register";
+    case Direction::colwise:
+      return "colwise_register";
+    case Direction::bidimensional:
+      return "bidimensional_register";
   }
+  assert(false && "unknown direction");
   return {};
 }
 
-/// The shapes of the register kernels: what the first rule that fails says, or nothing.
-std::string misshapen(const Point& point) {
-  const std::size_t rows = point.shape.rows, cols = point.shape.cols;
-  if (rowwise_only(point)) return cols % 128 != 0 ? "cols % 128 != 0" : "";
-  if (rows % 32 != 0) return "rows % 32 != 0";
-  return cols % 256 != 0 ? "cols % 256 != 0" : "";
+std::string staged_kernel(const Point& point) {
+  return rowwise_only(point) ? "rowwise_staged" : "bidimensional_tma";
 }
 
-/// The published gates of the register kernels, likewise.
-std::string declined(const Point& point) {
-  if (point.input != formats::Format::bf16) return "input is not bf16";
-  if (point.contracts.layout != oracle::ScaleLayout::linear) return "scales are swizzled";
-  if (const std::string why = misshapen(point); !why.empty()) return why;
-  const bool rowwise = point.direction != Direction::colwise, colwise = !rowwise_only(point);
-  if ((rowwise && point.shape.rowwise.stride != point.shape.cols / oracle::block) ||
-      (colwise && point.shape.colwise.stride != point.shape.cols))
-    return "scales are not packed";
-  return misaligned(point);
+/// Wide loads and stores, and tensor copies, move 16 bytes at a time.
+Support aligned(const Point& point) {
+  if (point.x_alignment() < 16) return Support::no("x not 16-byte aligned");
+  for (const auto direction : point.directions()) {
+    if (point.data_alignment(direction) >= 16) continue;
+    const bool rowwise = direction == oracle::Direction::rowwise;
+    return Support::no(rowwise ? "data not 16-byte aligned" : "colwise data not 16-byte aligned");
+  }
+  return Support::yes();
 }
 
-std::string refused_by_register(const Point& point) {
-  if (!rowwise_only(point) && point.input != formats::Format::bf16) return "input is not bf16";
-  if (point.contracts.layout != oracle::ScaleLayout::linear) return "scales are swizzled";
-  if (const std::string why = misshapen(point); !why.empty()) return why;
-  return misaligned(point);
+/// A CTA of the colwise kernels owns a band of 32 rows and 256 columns of it.
+Support register_shape(const Point& point) {
+  if (rowwise_only(point)) {
+    return point.shape.cols % 128 == 0 ? Support::yes() : Support::no("cols % 128 != 0");
+  }
+  if (point.shape.rows % 32 != 0) return Support::no("rows % 32 != 0");
+  return point.shape.cols % 256 == 0 ? Support::yes() : Support::no("cols % 256 != 0");
 }
 
-std::string refused_by_staged(const Point& point) {
-  if (point.contracts.layout != oracle::ScaleLayout::linear) return "scales are swizzled";
-  return rowwise_only(point) ? "" : "direction is not rowwise";
+Support linear(const Point& point) {
+  return point.contracts.layout == oracle::ScaleLayout::linear ? Support::yes()
+                                                               : Support::no("scales are swizzled");
 }
 
-const char* register_kernel(const Point& point) {
-  return rowwise_only(point)                           ? "rowwise_register"
-         : point.direction == Direction::bidimensional ? "bidimensional_register"
-                                                       : "colwise_register";
+Support bf16(const Point& point) {
+  return point.input == Format::bf16 ? Support::yes() : Support::no("input is not bf16");
+}
+
+Support packed(const Point& point) {
+  for (const auto direction : point.directions()) {
+    if (point.shape.extent(direction).stride != point.shape.scales(direction).stride)
+      return Support::no("scales are not packed");
+  }
+  return Support::yes();
+}
+
+using Gate = Support (*)(const Point&);
+
+/// The first gate that refuses decides.
+Support first_refusal(const Point& point, std::initializer_list<Gate> gates) {
+  for (const Gate gate : gates) {
+    if (const Support answer = gate(point); !answer.supported) return answer;
+  }
+  return Support::yes();
+}
+
+Support register_takes(const Point& point) {
+  if (rowwise_only(point)) return first_refusal(point, {linear, register_shape, aligned});
+  return first_refusal(point, {bf16, linear, register_shape, aligned});
+}
+
+Support staged_takes(const Point& point) {
+  if (const Support answer = linear(point); !answer.supported) return answer;
+  return rowwise_only(point) ? Support::yes() : Support::no("direction is not rowwise");
+}
+
+/// What dispatch sends to the register kernels; the reason is the one that it counts.
+Support dispatched_to_register(const Point& point) {
+  return first_refusal(point, {bf16, linear, register_shape, packed, aligned});
 }
 
 }  // namespace
@@ -67,26 +100,47 @@ std::vector<RequiredRoute> required_routes() {
 }
 
 Support expected_support(const Point& point, std::size_t route) {
-  const bool by_register = route == register_route || (route == dispatch_route && declined(point).empty());
-  const std::string refusal = by_register ? refused_by_register(point) : refused_by_staged(point);
-  return refusal.empty() ? Support::yes() : Support::no(refusal);
+  switch (route) {
+    case register_route:
+      return register_takes(point);
+    case staged_route:
+      return staged_takes(point);
+    case dispatch_route:
+      return dispatched_to_register(point).supported ? Support::yes() : staged_takes(point);
+  }
+  assert(false && "the cast has three routes");
+  return {};
 }
 
 ExpectedWitness expected_witness(const Point& point, std::size_t route) {
-  if (route == register_route) return {{register_kernel(point)}, {}};
-  if (route == staged_route) return {{"rowwise_staged"}, {}};
-  const std::string reason = declined(point);
-  if (reason.empty()) return {{register_kernel(point)}, {{"dispatch.register", 1}}};
-  return {{"rowwise_staged"}, {{"dispatch.staged: " + reason, 1}}};
+  switch (route) {
+    case register_route:
+      return {{register_kernel(point)}, {}};
+    case staged_route:
+      return {{staged_kernel(point)}, {}};
+    case dispatch_route: {
+      const Support choice = dispatched_to_register(point);
+      if (choice.supported) return {{register_kernel(point)}, {{"dispatch.register", 1}}};
+      return {{staged_kernel(point)}, {{fmt::format("dispatch.staged: {}", choice.reason), 1}}};
+    }
+  }
+  assert(false && "the cast has three routes");
+  return {};
 }
 
 std::vector<std::string> limits() {
-  return {"register: cols % 128 != 0, rowwise",
-          "register: rows % 32 != 0, cols % 256 != 0 or an input other than bf16, colwise and bidimensional",
-          "register: scales are swizzled",
-          "register: x or data not 16-byte aligned",
-          "staged: direction is not rowwise",
-          "staged: scales are swizzled"};
+  return {"register: scales are swizzled",
+          "register, rowwise: cols % 128 != 0",
+          "register, colwise or bidimensional: input is not bf16",
+          "register, colwise or bidimensional: rows % 32 != 0",
+          "register, colwise or bidimensional: cols % 256 != 0",
+          "register: x not 16-byte aligned",
+          "register: data not 16-byte aligned",
+          "register: colwise data not 16-byte aligned",
+          "staged, colwise or bidimensional: x not 16-byte aligned",
+          "staged, colwise or bidimensional: data not 16-byte aligned",
+          "staged, colwise or bidimensional: colwise data not 16-byte aligned",
+          "dispatch: what the route that it would choose refuses"};
 }
 
 }  // namespace assay::properties::mxfp8_cast
