@@ -26,15 +26,12 @@ constexpr unsigned block_elements = 32;
 constexpr unsigned elements_per_run = 16;  ///< of one row, as one thread loads them
 constexpr unsigned words_per_run = elements_per_run / 2;
 
-/// How a tile of 32 x kColumns is dealt to as many threads as it has columns.
-template <unsigned kColumns>
-struct Tile {
-  static constexpr unsigned columns = kColumns;
-  static constexpr unsigned threads = kColumns;
-  static constexpr unsigned runs_per_row = kColumns / elements_per_run;
-  static constexpr unsigned groups = threads / runs_per_row;  ///< of rows that one thread holds
-  static constexpr unsigned rows = band_rows / groups;
-};
+// A tile of 32 x 256 is dealt to as many threads as it has columns.
+constexpr unsigned columns = 256;
+constexpr unsigned threads = columns;
+constexpr unsigned runs_per_row = columns / elements_per_run;
+constexpr unsigned groups = threads / runs_per_row;  ///< of rows; a thread holds its run of one group
+constexpr unsigned rows = band_rows / groups;        ///< of a group
 
 struct Params {
   const std::byte* x;
@@ -48,8 +45,7 @@ struct Params {
   bool zero_padding;
   bool aligned_32;  ///< x is 32-byte aligned, so one 256-bit load may fetch a run
   bool evict_first;
-  std::uint32_t
-      wave;  ///< thread blocks resident at a time, where the next wave's input is prefetched; else 0
+  std::uint32_t wave;  ///< thread blocks resident at a time, to prefetch one wave ahead; 0: no prefetch
 };
 
 /// 16 neighbouring elements of a row.
@@ -94,7 +90,6 @@ struct Run {
 };
 
 /// Where a thread stands in its tile, and its tile in the whole.
-template <class T>
 struct Place {
   std::uint32_t band;
   unsigned group, column_in_tile;
@@ -102,10 +97,10 @@ struct Place {
 
   __device__ __forceinline__ explicit Place(const Params& p)
       : band(blockIdx.x / p.tiles_per_band),
-        group(threadIdx.x / T::runs_per_row),
-        column_in_tile(threadIdx.x % T::runs_per_row * elements_per_run),
-        first_column(std::int64_t{blockIdx.x % p.tiles_per_band} * T::columns),
-        first_row(std::int64_t{band} * band_rows + group * T::rows) {}
+        group(threadIdx.x / runs_per_row),
+        column_in_tile(threadIdx.x % runs_per_row * elements_per_run),
+        first_column(std::int64_t{blockIdx.x % p.tiles_per_band} * columns),
+        first_row(std::int64_t{band} * band_rows + group * rows) {}
 
   /// Flat index of the thread's run in its row r.
   __device__ __forceinline__ std::int64_t element(const Params& p, unsigned r) const {
@@ -114,31 +109,28 @@ struct Place {
 };
 
 /// The tile one resident wave ahead, into L2: a line of 128 bytes at a time.
-template <class T>
 __device__ __forceinline__ void prefetch_next_wave(const Params& p) {
   const std::uint32_t tile = blockIdx.x + p.wave;
   if (tile >= p.tiles) return;
-  constexpr unsigned lines_per_row = T::columns * 2 / 128;
-  const std::int64_t column = std::int64_t{tile % p.tiles_per_band} * T::columns;
-  for (unsigned line = threadIdx.x; line < band_rows * lines_per_row; line += T::threads) {
+  constexpr unsigned lines_per_row = columns * 2 / 128;
+  const std::int64_t column = std::int64_t{tile % p.tiles_per_band} * columns;
+  for (unsigned line = threadIdx.x; line < band_rows * lines_per_row; line += threads) {
     const std::int64_t row = std::int64_t{tile / p.tiles_per_band} * band_rows + line / lines_per_row;
     prefetch_l2(p.x + (row * p.cols + column) * 2 + line % lines_per_row * 128);
   }
 }
 
-template <class T>
 struct alignas(16) Partials {
-  std::uint32_t pair[T::groups][T::columns / 2];  ///< magnitudes of two columns, of a group of rows
+  std::uint32_t pair[groups][columns / 2];  ///< magnitudes of two columns, of a group of rows
 };
-template <class T>
 struct alignas(16) Reciprocals {
-  std::uint16_t code[T::columns];  ///< bf16
+  std::uint16_t code[columns];  ///< bf16
 };
 
-template <class T, Element kElement, bool kNanWins>
-__device__ __forceinline__ void cast_rows(const Params& p, const Place<T>& place, const Run (&x)[T::rows]) {
+template <Element kElement, bool kNanWins>
+__device__ __forceinline__ void cast_rows(const Params& p, const Place& place, const Run (&x)[rows]) {
   ASSAY_UNROLL
-  for (unsigned r = 0; r < T::rows; ++r) {
+  for (unsigned r = 0; r < rows; ++r) {
     const std::uint32_t byte =
         block_scale(x[r].template block_amax<kNanWins>(), p.scale_rule, p.specials, kElement);
     std::uint32_t scales[words_per_run];
@@ -155,45 +147,45 @@ __device__ __forceinline__ void cast_rows(const Params& p, const Place<T>& place
 }
 
 /// One thread a column: folds what the groups found, and leaves scale and reciprocal.
-template <class T, Element kElement, bool kNanWins>
-__device__ __forceinline__ void scale_column(const Params& p, const Place<T>& place,
-                                             const Partials<T>& partial, Reciprocals<T>& reciprocal) {
+template <Element kElement, bool kNanWins>
+__device__ __forceinline__ void scale_column(const Params& p, const Place& place, const Partials& partial,
+                                             Reciprocals& reciprocal) {
   const auto magnitude = [&](unsigned group) {
     const std::uint32_t pair = partial.pair[group][threadIdx.x / 2];
     return threadIdx.x % 2 == 0 ? pair & 0xFFFFu : pair >> 16;
   };
   std::uint32_t largest = magnitude(0);
   ASSAY_UNROLL
-  for (unsigned g = 1; g < T::groups; ++g) largest = max_magnitudes<kNanWins>(largest, magnitude(g));
+  for (unsigned g = 1; g < groups; ++g) largest = max_magnitudes<kNanWins>(largest, magnitude(g));
   const std::uint32_t byte = block_scale(cvt_f32_bf16(largest), p.scale_rule, p.specials, kElement);
   store_8(p.colwise.bytes + place.band * p.colwise.stride + place.first_column + threadIdx.x,
           static_cast<std::uint8_t>(byte), evict_last_policy());
   reciprocal.code[threadIdx.x] = static_cast<std::uint16_t>(e8m0_reciprocal_bf16(byte));
 }
 
-template <class T, Element kElement, bool kNanWins, bool kRowwise>
+template <Element kElement, bool kNanWins, bool kRowwise>
 __device__ __forceinline__ void cast_tile(const Params& p) {
-  ASSAY_SHARED(Partials<T>, partial);
-  ASSAY_SHARED(Reciprocals<T>, reciprocal);
-  const Place<T> place(p);
-  Run x[T::rows];
+  ASSAY_SHARED(Partials, partial);
+  ASSAY_SHARED(Reciprocals, reciprocal);
+  const Place place(p);
+  Run x[rows];
   ASSAY_UNROLL
-  for (unsigned r = 0; r < T::rows; ++r) {
+  for (unsigned r = 0; r < rows; ++r) {
     x[r].load(p.x + 2 * place.element(p, r), p.aligned_32,
               p.evict_first ? evict_first_policy() : evict_normal_policy());
   }
-  if (p.wave != 0) prefetch_next_wave<T>(p);
+  if (p.wave != 0) prefetch_next_wave(p);
 
   ASSAY_UNROLL
   for (unsigned w = 0; w < words_per_run; ++w) {
     std::uint32_t largest = abs_x2(x[0].word[w]);
     ASSAY_UNROLL
-    for (unsigned r = 1; r < T::rows; ++r) largest = max_magnitudes<kNanWins>(largest, abs_x2(x[r].word[w]));
+    for (unsigned r = 1; r < rows; ++r) largest = max_magnitudes<kNanWins>(largest, abs_x2(x[r].word[w]));
     partial.pair[place.group][place.column_in_tile / 2 + w] = largest;
   }
-  if constexpr (kRowwise) cast_rows<T, kElement, kNanWins>(p, place, x);  // hides the wait for other warps
+  if constexpr (kRowwise) cast_rows<kElement, kNanWins>(p, place, x);  // hides the wait for other warps
   __syncthreads();
-  scale_column<T, kElement, kNanWins>(p, place, partial, reciprocal);
+  scale_column<kElement, kNanWins>(p, place, partial, reciprocal);
   __syncthreads();
 
   std::uint32_t scales[words_per_run];
@@ -204,39 +196,39 @@ __device__ __forceinline__ void cast_tile(const Params& p) {
     for (unsigned i = 0; i < 4; ++i) scales[w + i] = four.word[i];
   }
   ASSAY_UNROLL
-  for (unsigned r = 0; r < T::rows; ++r) {
+  for (unsigned r = 0; r < rows; ++r) {
     store_128(p.colwise_data + place.element(p, r), x[r].template scaled<kElement>(scales),
               evict_normal_policy());
   }
 }
 
-template <class T, Element kElement, bool kNanWins>
-__global__ void __launch_bounds__(T::threads) bidimensional_register(const Params p) {
-  cast_tile<T, kElement, kNanWins, true>(p);
+template <Element kElement, bool kNanWins>
+__global__ void __launch_bounds__(threads) bidimensional_register(const Params p) {
+  cast_tile<kElement, kNanWins, true>(p);
   if (p.zero_padding) {
-    const std::int64_t thread = std::int64_t{blockIdx.x} * T::threads + threadIdx.x;
-    const std::int64_t threads = std::int64_t{gridDim.x} * T::threads;
-    zero_padding(p.rowwise, thread, threads);
-    zero_padding(p.colwise, thread, threads);
+    const std::int64_t thread = std::int64_t{blockIdx.x} * threads + threadIdx.x;
+    const std::int64_t all = std::int64_t{gridDim.x} * threads;
+    zero_padding(p.rowwise, thread, all);
+    zero_padding(p.colwise, thread, all);
   }
 }
 
-template <class T, Element kElement, bool kNanWins>
-__global__ void __launch_bounds__(T::threads) colwise_register(const Params p) {
-  cast_tile<T, kElement, kNanWins, false>(p);
+template <Element kElement, bool kNanWins>
+__global__ void __launch_bounds__(threads) colwise_register(const Params p) {
+  cast_tile<kElement, kNanWins, false>(p);
   if (p.zero_padding) {
-    zero_padding(p.colwise, std::int64_t{blockIdx.x} * T::threads + threadIdx.x,
-                 std::int64_t{gridDim.x} * T::threads);
+    zero_padding(p.colwise, std::int64_t{blockIdx.x} * threads + threadIdx.x,
+                 std::int64_t{gridDim.x} * threads);
   }
 }
 
-ScaleArray scales_of(const Output& output, std::int64_t rows, std::int64_t per_row) {
-  return {output.scales, rows, output.scale_rows, per_row, output.scale_stride};
+ScaleArray scales_of(const Output& output, std::int64_t scale_rows, std::int64_t per_row) {
+  return {output.scales, scale_rows, output.scale_rows, per_row, output.scale_stride};
 }
 
-template <class T, Element kElement, bool kNanWins>
+template <Element kElement, bool kNanWins>
 void launch(LaunchContext& context, const Problem& problem, const Tuning& tuning) {
-  const auto tiles_per_band = static_cast<std::uint32_t>(problem.cols / T::columns);
+  const auto tiles_per_band = static_cast<std::uint32_t>(problem.cols / columns);
   const auto tiles = static_cast<std::uint32_t>(problem.rows / band_rows) * tiles_per_band;
   const Params params{static_cast<const std::byte*>(problem.x),
                       problem.rowwise.data,
@@ -251,33 +243,26 @@ void launch(LaunchContext& context, const Problem& problem, const Tuning& tuning
                       problem.padding == Padding::zero,
                       reinterpret_cast<std::uintptr_t>(problem.x) % 32 == 0,
                       tuning.evict_first,
-                      tuning.prefetch ? resident_blocks(context.device.capability(), T::threads) : 0};
+                      tuning.prefetch ? resident_blocks(context.device.capability(), threads) : 0};
   if (problem.direction == Direction::colwise) {
-    ASSAY_LAUNCH(context, dim3(tiles), dim3(T::threads), 0, (colwise_register<T, kElement, kNanWins>),
-                 params);
+    ASSAY_LAUNCH(context, dim3(tiles), dim3(threads), 0, (colwise_register<kElement, kNanWins>), params);
   } else {
-    ASSAY_LAUNCH(context, dim3(tiles), dim3(T::threads), 0, (bidimensional_register<T, kElement, kNanWins>),
+    ASSAY_LAUNCH(context, dim3(tiles), dim3(threads), 0, (bidimensional_register<kElement, kNanWins>),
                  params);
   }
 }
 
-template <class T, Element kElement>
+template <Element kElement>
 void launch(LaunchContext& context, const Problem& problem, const Tuning& tuning) {
-  if (problem.specials == SpecialBlocks::poison) return launch<T, kElement, true>(context, problem, tuning);
-  launch<T, kElement, false>(context, problem, tuning);
-}
-
-template <class T>
-void launch(LaunchContext& context, const Problem& problem, const Tuning& tuning) {
-  if (problem.element == Element::e4m3) return launch<T, Element::e4m3>(context, problem, tuning);
-  launch<T, Element::e5m2>(context, problem, tuning);
+  if (problem.specials == SpecialBlocks::poison) return launch<kElement, true>(context, problem, tuning);
+  launch<kElement, false>(context, problem, tuning);
 }
 
 }  // namespace
 
 void launch_bidimensional_register(LaunchContext& context, const Problem& problem, const Tuning& tuning) {
-  if (tuning.threads == 512) return launch<Tile<512>>(context, problem, tuning);
-  launch<Tile<256>>(context, problem, tuning);
+  if (problem.element == Element::e4m3) return launch<Element::e4m3>(context, problem, tuning);
+  launch<Element::e5m2>(context, problem, tuning);
 }
 
 }  // namespace assay::kernels::ASSAY_DEVICE_NAMESPACE::mxfp8_cast

@@ -27,10 +27,11 @@ constexpr Launches cuda_launches{cuda::mxfp8_cast::launch_rowwise_register,
 template <const Launches& kLaunches>
 void run_register(LaunchContext& context, const Problem& problem) {
   const Capability device = context.device.capability();
+  const std::int64_t elements = problem.rows * problem.cols;
   if (problem.direction == Direction::rowwise) {
-    return kLaunches.rowwise_register(context, problem, rowwise_tuning(device, problem.rows * problem.cols));
+    return kLaunches.rowwise_register(context, problem, rowwise_tuning(device, elements));
   }
-  kLaunches.bidimensional_register(context, problem, band_tuning(device, problem.rows, problem.cols));
+  kLaunches.bidimensional_register(context, problem, band_tuning(device, elements));
 }
 
 template <const Launches& kLaunches>

@@ -35,8 +35,7 @@ struct Params {
   bool zero_padding;
   bool aligned_32;  ///< x is 32-byte aligned, so one 256-bit load may fetch 16 two-byte elements
   bool evict_first;
-  std::uint32_t
-      wave;  ///< thread blocks resident at a time, where the next wave's input is prefetched; else 0
+  std::uint32_t wave;  ///< thread blocks resident at a time, to prefetch one wave ahead; 0: no prefetch
 };
 
 /// The 16 elements of one lane as loaded: one word each in fp32, two a word in the 16-bit formats.

@@ -9,18 +9,16 @@
 namespace assay::kernels::mxfp8_cast {
 
 struct Tuning {
-  /// Of a thread block: rowwise 128 or 1024; colwise and bidimensional 256 or 512, one a column of its tile.
-  unsigned threads = 0;
+  unsigned threads = 0;      ///< of a thread block: rowwise 128 or 1024; colwise and bidimensional 256
   bool evict_first = false;  ///< x leaves L2 before anything else
-  bool prefetch = false;     ///< the tile one resident wave ahead goes to L2
+  bool prefetch = false;     ///< what is read one resident wave later goes to L2
 };
 
 /// For `elements` input elements on a device of that capability.
 Tuning rowwise_tuning(const Capability&, std::int64_t elements);
 
-/// For the other directions; `cols` is a multiple of 256, and a tile is as many columns wide as it has
-/// threads.
-Tuning band_tuning(const Capability&, std::int64_t rows, std::int64_t cols);
+/// Likewise for the colwise and bidimensional directions.
+Tuning band_tuning(const Capability&, std::int64_t elements);
 
 /// Thread blocks that are resident on the device at a time, as the prefetch assumes: at full occupancy.
 std::uint32_t resident_blocks(const Capability&, unsigned threads);
