@@ -33,7 +33,7 @@ std::vector<std::size_t> route_indices(const Family& family, const Benchmark& be
 }
 
 /// A traffic that is larger than the buffers would make every rate a lie.
-void check_traffic(const Benchmark& benchmark, const Workload& workload) {
+void check_traffic([[maybe_unused]] const Benchmark& benchmark, const Workload& workload) {
   std::size_t in = 0, out = 0;
   for (const InputBuffer& input : workload.inputs()) in += input.bytes.size();
   for (const OutputBuffer& output : workload.outputs()) out += bytes_of(output);
