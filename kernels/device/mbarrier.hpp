@@ -13,6 +13,16 @@
 
 namespace assay::kernels::ASSAY_DEVICE_NAMESPACE {
 
+/// Whether this code may use mbarriers and bulk copies.
+inline constexpr bool has_bulk_copies = !ASSAY_ON_GPU || ASSAY_SM >= 90;
+
+/// For kernels that are nothing without them.
+__device__ __forceinline__ void trap_without_bulk_copies() {
+#if ASSAY_ON_GPU
+  __trap();
+#endif
+}
+
 /// Lives in shared memory. The word is opaque.
 struct alignas(8) Mbarrier {
   std::uint64_t word;

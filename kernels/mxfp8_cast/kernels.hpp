@@ -13,6 +13,7 @@ void launch_rowwise_register(LaunchContext&, const kernels::mxfp8_cast::Problem&
 void launch_bidimensional_register(LaunchContext&, const kernels::mxfp8_cast::Problem&,
                                    const kernels::mxfp8_cast::Tuning&);
 void launch_rowwise_staged(LaunchContext&, const kernels::mxfp8_cast::Problem&);
+void launch_bidimensional_tma(LaunchContext&, const kernels::mxfp8_cast::Problem&);
 }  // namespace cpu::mxfp8_cast
 
 namespace cuda::mxfp8_cast {
@@ -21,6 +22,7 @@ void launch_rowwise_register(LaunchContext&, const kernels::mxfp8_cast::Problem&
 void launch_bidimensional_register(LaunchContext&, const kernels::mxfp8_cast::Problem&,
                                    const kernels::mxfp8_cast::Tuning&);
 void launch_rowwise_staged(LaunchContext&, const kernels::mxfp8_cast::Problem&);
+void launch_bidimensional_tma(LaunchContext&, const kernels::mxfp8_cast::Problem&);
 }  // namespace cuda::mxfp8_cast
 
 }  // namespace assay::kernels
