@@ -235,17 +235,11 @@ __global__ void __launch_bounds__(tile_cols<kInput>)
 
 /// Thread blocks that there must be before each walks down so many tiles: every multiprocessor should have a
 /// few, and for long walks two full rounds of the six that are resident, lest the last round be half empty.
-/// The executor runs one after the other, and never lacks any.
-std::int64_t blocks_wanted([[maybe_unused]] unsigned tiles) {
-#if ASSAY_ON_GPU
-  int device = 0, multiprocessors = 0;
-  detail::throw_if_failed(cudaGetDevice(&device), "asking for the device");
-  detail::throw_if_failed(cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device),
-                          "asking for the number of multiprocessors");
-  return std::int64_t{multiprocessors} * (tiles > 2 ? 12 : 3);
-#else
-  return 1;
-#endif
+/// The executor runs one after the other and never lacks any, so that there a buffer is used again for few
+/// rows already.
+std::int64_t blocks_wanted(Device& device, unsigned tiles) {
+  if (device.kind() == DeviceKind::cpu) return 1;
+  return std::int64_t{device.capability().multiprocessors} * (tiles > 2 ? 12 : 3);
 }
 
 template <Input kInput, Element kElement, bool kRowwise>
@@ -263,7 +257,7 @@ void launch(LaunchContext& context, const Problem& problem) {
   const std::int64_t bands = (rows + tile_rows - 1) / tile_rows, across = (cols + columns - 1) / columns;
   const auto blocks_of = [&](std::int64_t tiles) { return across * ((bands + tiles - 1) / tiles); };
   unsigned tiles = max_tiles;
-  while (tiles > 1 && blocks_of(tiles) < blocks_wanted(tiles)) tiles /= 2;
+  while (tiles > 1 && blocks_of(tiles) < blocks_wanted(context.device, tiles)) tiles /= 2;
 
   const bool swizzled = problem.scale_layout == ScaleLayout::swizzled;
   const Output &by_row = problem.rowwise, &by_col = problem.colwise;
