@@ -1,6 +1,7 @@
 """The exact arithmetic that scripts/peers/mxfp8_cast.py holds PyTorch against, against the approved bits; and the names
-it writes. Usage: SCRIPT GOLDEN_RECORD"""
+it writes against the program's. Usage: SCRIPT GOLDEN_RECORD PROGRAM"""
 import importlib.util
+import subprocess
 import sys
 
 import h5py
@@ -51,7 +52,9 @@ for row in range(2):
         assert peers.exact_block(matrix[row][part]) == (scales[row][block], data[row][part])
 assert peers.transposed([[1, 2, 3], [4, 5, 6]]) == [[1, 4], [2, 5], [3, 6]]
 
-assert peers.name_of("rowwise", 1024, 1024) == "rowwise, bf16 to e4m3, 1024 x 1024"
+names = subprocess.run([sys.argv[1], "--names"], check=True, capture_output=True, text=True).stdout.splitlines()
+listed = subprocess.run([sys.argv[3], "bench", "--list"], check=True, capture_output=True, text=True).stdout.splitlines()
+assert len(names) == 12 and set(names) <= set(listed), set(names) - set(listed)
 assert peers.traffic("rowwise", 64, 32) == 64 * (2 * 32 + 32 + 1)
 assert peers.traffic("bidimensional", 64, 32) == 64 * (2 * 32 + 2 * (32 + 1))
 print(f"{compared} blocks as approved")
