@@ -131,10 +131,9 @@ void check(const Point& point, const TokenReader& reader) {
     reader.refuse("srows*stride is over 2^32 bytes");
   if (point.y_alignment < output_width(point))
     reader.refuse(fmt::format("yalign={} is less than an output element", point.y_alignment));
-  if (point.source == Source::quantised &&
-      (shape.direction != oracle::Direction::rowwise || shape.cols % oracle::block != 0)) {
-    reader.refuse("quantised= is rowwise, with cols divisible by 32");
-  }
+  if (point.source == Source::quantised && shape.cols % oracle::block != 0)
+    reader.refuse(
+        fmt::format("cols={} is not divisible by {}, so X is not quantised", shape.cols, oracle::block));
 }
 
 template <class Value, std::size_t n>

@@ -18,7 +18,8 @@ namespace fixture = fixtures::mxfp8_dequant;
 /// Where data and scales come from.
 enum class Source : std::uint8_t {
   pattern,    ///< generated codes
-  quantised,  ///< what the cast's oracle makes of a generated X (rowwise, blocks poisoned by NaN and Inf)
+  quantised,  ///< what the cast's oracle makes of a generated X, cols a multiple of 32; NaN and Inf poison
+              ///< blocks
   file,       ///< a tensor: fp8 codes under generated scales, or an X that is quantised likewise
 };
 

@@ -74,12 +74,11 @@ Point any_point(const std::vector<DataPattern>& data, const std::vector<ScalePat
   return point;
 }
 
-/// The cast of X rowwise, of fp32 so that every product is the output to the bit.
+/// The cast of X, to fp32 so that every product is the output to the bit.
 Point any_quantised(const std::vector<Pattern>& fills, const std::vector<cast::ScaleRule>& rules) {
   Point point = any_point({DataPattern::every_code}, {ScalePattern::every_code});
   point.contracts.output = Format::fp32;
   point.y_alignment = std::max<std::size_t>(point.y_alignment, 4);
-  point.shape.direction = Direction::rowwise;
   point.shape.cols = (point.shape.cols + oracle::block - 1) / oracle::block * oracle::block;
   set_any_padding(point);
   point.source = Source::quantised;
@@ -191,12 +190,13 @@ bool comes_back(const DequantWorkload& workload, const Contents& y) {
   const Point& point = workload.point();
   const Codes& codes = workload.codes();
   const int width = formats::storage_bytes(point.input);
-  const std::size_t blocks = point.shape.block_cols();
+  const bool rowwise = point.shape.direction == Direction::rowwise;
   for (std::size_t i = 0; i < codes.data.size(); ++i) {
     const std::uint32_t x_code = arithmetic::load_code(codes.x, width, i);
     const std::uint32_t y_code = arithmetic::load_code(y[0], 4, i);
     const std::size_t row = i / point.shape.cols, col = i % point.shape.cols;
-    const int scale = std::to_integer<int>(codes.scales[row * blocks + col / oracle::block]);
+    const std::size_t a = rowwise ? row : row / oracle::block, b = rowwise ? col / oracle::block : col;
+    const int scale = std::to_integer<int>(codes.scales[a * point.shape.block_cols() + b]);
     if (formats::is_nan(Format::fp32, y_code) != (scale == 255)) return false;
     if (scale == 255) continue;
     const double from = value_of(point.input, x_code), back = value_of(Format::fp32, y_code);
@@ -210,16 +210,10 @@ bool comes_back(const DequantWorkload& workload, const Contents& y) {
 
 /// Quantising y again gives the codes and scales it came from.
 bool quantises_alike(const DequantWorkload& workload, const Contents& y) {
-  const Point& point = workload.point();
-  const std::size_t rows = point.shape.rows, blocks = point.shape.block_cols();
-  cast::Contracts contracts;
-  contracts.element = point.contracts.element;
-  contracts.scale_rule = point.rule;
-  const auto again = cast::accept(Format::fp32, y[0], {rows, point.shape.cols, {rows, blocks}, {}},
-                                  cast::Direction::rowwise, contracts);
-  return std::equal(again.data.lo.begin(), again.data.lo.end(), workload.codes().data.begin(),
-                    workload.codes().data.end()) &&
-         again.scales.lo == workload.codes().scales;
+  const Codes& codes = workload.codes();
+  const Quantised again = quantise(Format::fp32, y[0], workload.point());
+  return std::equal(again.data.begin(), again.data.end(), codes.data.begin(), codes.data.end()) &&
+         again.scales == codes.scales;
 }
 
 std::vector<Property> relations() {

@@ -85,16 +85,10 @@ Codes generated(const Point& point) {
   return with_data(std::move(data), std::move(scales));
 }
 
-/// What the cast's oracle makes of x, rowwise, under the point's rule.
 Codes quantised(const Point& point, Format input, std::span<const std::byte> x,
                 std::shared_ptr<const void> owner) {
-  const std::size_t rows = point.shape.rows, cols = point.shape.cols;
-  cast::Contracts contracts;
-  contracts.element = point.contracts.element;
-  contracts.scale_rule = point.rule;
-  auto result = cast::accept(input, x, {rows, cols, {rows, cols / cast::block}, {}}, cast::Direction::rowwise,
-                             contracts, cast::Fault::none, threads_for(rows * cols));
-  Codes codes = with_data(std::move(result.data.lo), std::move(result.scales.lo));
+  Quantised result = quantise(input, x, point);
+  Codes codes = with_data(std::move(result.data), std::move(result.scales));
   codes.x = x;
   codes.x_owner = std::move(owner);
   return codes;
@@ -167,6 +161,18 @@ static_assert(std::size(named_misplacements) == oracle::misplacements);
 
 }  // namespace
 
+Quantised quantise(Format input, std::span<const std::byte> x, const Point& point) {
+  const oracle::Shape& shape = point.shape;
+  cast::Contracts contracts;
+  contracts.element = point.contracts.element;
+  contracts.scale_rule = point.rule;
+  cast::Shape whole{shape.rows, shape.cols, {}, {}};
+  whole.extent(shape.direction) = {shape.block_rows(), shape.block_cols()};
+  auto result = cast::accept(input, x, whole, shape.direction, contracts, cast::Fault::none,
+                             threads_for(shape.rows * shape.cols));
+  return {std::move(result.data.lo), std::move(result.scales.lo)};
+}
+
 std::optional<Format> tensor_format(const fixtures::Tensor& tensor) {
   switch (tensor.dtype) {
     case fixtures::DType::f32:
@@ -210,7 +216,6 @@ Codes codes_of(const fixtures::Tensor& tensor, const Point& point) {
   if (point.shape.cols % cast::block != 0)
     refuse(fmt::format("its last dimension {} is not divisible by 32, so it is not quantised",
                        point.shape.cols));
-  if (point.shape.direction != oracle::Direction::rowwise) refuse("it is quantised rowwise only");
   return quantised(point, *format, tensor.bytes, tensor.owner);
 }
 

@@ -21,6 +21,13 @@ struct Codes {
   std::shared_ptr<const void> x_owner;
 };
 
+struct Quantised {
+  std::vector<std::byte> data, scales;  ///< scales as in Codes
+};
+/// What the cast's oracle makes of x, rows*cols codes of `input`, in the direction, element format and rule
+/// of the point; NaN and Inf poison their block.
+Quantised quantise(formats::Format input, std::span<const std::byte> x, const Point&);
+
 class DequantWorkload : public Workload {
  public:
   /// Builds its input from the point alone. Throws BadInput when its source does not exist or does not fit.
