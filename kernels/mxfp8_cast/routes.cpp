@@ -13,15 +13,16 @@ struct Launches {
   void (*rowwise_register)(LaunchContext&, const Problem&, const Tuning&);
   void (*bidimensional_register)(LaunchContext&, const Problem&, const Tuning&);
   void (*rowwise_staged)(LaunchContext&, const Problem&);
+  void (*bidimensional_tma)(LaunchContext&, const Problem&);
 };
 
-constexpr Launches cpu_launches{cpu::mxfp8_cast::launch_rowwise_register,
-                                cpu::mxfp8_cast::launch_bidimensional_register,
-                                cpu::mxfp8_cast::launch_rowwise_staged};
+constexpr Launches cpu_launches{
+    cpu::mxfp8_cast::launch_rowwise_register, cpu::mxfp8_cast::launch_bidimensional_register,
+    cpu::mxfp8_cast::launch_rowwise_staged, cpu::mxfp8_cast::launch_bidimensional_tma};
 #if defined(ASSAY_WITH_CUDA)
-constexpr Launches cuda_launches{cuda::mxfp8_cast::launch_rowwise_register,
-                                 cuda::mxfp8_cast::launch_bidimensional_register,
-                                 cuda::mxfp8_cast::launch_rowwise_staged};
+constexpr Launches cuda_launches{
+    cuda::mxfp8_cast::launch_rowwise_register, cuda::mxfp8_cast::launch_bidimensional_register,
+    cuda::mxfp8_cast::launch_rowwise_staged, cuda::mxfp8_cast::launch_bidimensional_tma};
 #endif
 
 template <const Launches& kLaunches>
@@ -36,7 +37,8 @@ void run_register(LaunchContext& context, const Problem& problem) {
 
 template <const Launches& kLaunches>
 void run_staged(LaunchContext& context, const Problem& problem) {
-  kLaunches.rowwise_staged(context, problem);
+  if (problem.direction == Direction::rowwise) return kLaunches.rowwise_staged(context, problem);
+  kLaunches.bidimensional_tma(context, problem);
 }
 
 template <const Launches& kLaunches>
@@ -64,15 +66,16 @@ std::array<Route, 3> make_routes() {
       Route{{"mxfp8_cast",
              "staged",
              RouteKind::legacy,
-             {"rowwise_staged"},
-             "tiles of 64 rows through shared memory: any whole number of blocks, any alignment"},
+             {"rowwise_staged", "bidimensional_tma"},
+             "tiles through shared memory, by plain copies rowwise and by bulk tensor copies otherwise"},
             staged_supports,
             run_staged<kLaunches>},
       Route{
           {"mxfp8_cast",
            "dispatch",
            RouteKind::production,
-           {"rowwise_register", "colwise_register", "bidimensional_register", "rowwise_staged"},
+           {"rowwise_register", "colwise_register", "bidimensional_register", "rowwise_staged",
+            "bidimensional_tma"},
            "what a library calls: register where its gates let the cast through, staged for everything else"},
           dispatch_supports,
           run_dispatch<kLaunches>},

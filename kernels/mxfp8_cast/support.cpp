@@ -72,9 +72,7 @@ Support register_supports(const Problem& p) {
 /// Bulk tensor copies, which move all but the rowwise direction, need 16-byte aligned tensors.
 Support staged_supports(const Problem& p) {
   if (const Support s = well_formed(p); !s.supported) return s;
-  if (p.scale_layout != ScaleLayout::linear) return Support::no("scales are swizzled");
   if (!p.has_colwise()) return Support::yes();
-  return Support::no("direction is not rowwise");
   if (const std::string_view why = misaligned_for_vectors(p); !why.empty())
     return Support::no(std::string(why));
   return Support::yes();

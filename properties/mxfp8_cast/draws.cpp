@@ -8,8 +8,8 @@ namespace {
 using fixtures::mxfp8_cast::Pattern;
 using formats::Format;
 
-/// 1,280 blocks at most, so that a thousand draws stay a matter of seconds.
-constexpr std::size_t most_blocks = 1280;
+/// So that a thousand draws stay a matter of seconds.
+constexpr std::size_t most_blocks = 640;
 
 /// Two in four aligned to 256 bytes, one a multiple of `step` elements (16 bytes of the widest type), one
 /// anything.
@@ -41,7 +41,7 @@ void draw_colwise_shape(oracle::Shape& shape) {
   if (kind >= 3) {
     const std::size_t runs = *rc::gen::inRange<std::size_t>(1, 4);
     shape.cols = 256 * runs;
-    shape.rows = oracle::block * *rc::gen::inRange<std::size_t>(1, 5 / runs + 1);
+    shape.rows = oracle::block * *rc::gen::inRange<std::size_t>(1, 3 / runs + 2);
     return;
   }
   const bool tall = kind == 2;

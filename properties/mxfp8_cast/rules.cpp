@@ -81,10 +81,7 @@ Support register_takes(const Point& point) {
   return first_refusal(point, {bf16, linear, register_shape, aligned});
 }
 
-Support staged_takes(const Point& point) {
-  if (const Support answer = linear(point); !answer.supported) return answer;
-  return rowwise_only(point) ? Support::yes() : Support::no("direction is not rowwise");
-}
+Support staged_takes(const Point& point) { return rowwise_only(point) ? Support::yes() : aligned(point); }
 
 /// What dispatch sends to the register kernels; the reason is the one that it counts.
 Support dispatched_to_register(const Point& point) {
@@ -95,8 +92,10 @@ Support dispatched_to_register(const Point& point) {
 
 std::vector<RequiredRoute> required_routes() {
   return {{"register", {"rowwise_register", "colwise_register", "bidimensional_register"}},
-          {"staged", {"rowwise_staged"}},
-          {"dispatch", {"rowwise_register", "colwise_register", "bidimensional_register", "rowwise_staged"}}};
+          {"staged", {"rowwise_staged", "bidimensional_tma"}},
+          {"dispatch",
+           {"rowwise_register", "colwise_register", "bidimensional_register", "rowwise_staged",
+            "bidimensional_tma"}}};
 }
 
 Support expected_support(const Point& point, std::size_t route) {
