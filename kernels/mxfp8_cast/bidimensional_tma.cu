@@ -127,8 +127,9 @@ __device__ __forceinline__ void cast_column(const std::byte* tile, std::uint8_t*
   }
 }
 
-/// Block threadIdx.x of the tile, counted along its rows. Each thread begins with another of its chunks, so
-/// that the threads which access shared memory together meet different banks.
+/// Block threadIdx.x of the tile, counted along its rows. Threads begin with different chunks of their
+/// blocks, so that those which access shared memory together, eight in a load of 16 bytes, 16 or 32 in a
+/// store of 8 or 4, meet different banks.
 template <Input kInput, Element kElement>
 __device__ __forceinline__ void cast_row_block(const std::byte* tile, std::uint8_t* codes, std::uint32_t row,
                                                std::uint32_t col, const Params& p) {
@@ -136,7 +137,7 @@ __device__ __forceinline__ void cast_row_block(const std::byte* tile, std::uint8
   constexpr unsigned chunks = block_bytes / chunk_bytes;
   constexpr unsigned per_chunk = block_elements / chunks;
   constexpr unsigned bank_bytes = 128;  // of all 32 banks
-  const unsigned turn = threadIdx.x / (bank_bytes / block_bytes);
+  const unsigned turn = threadIdx.x / (bank_bytes / block_bytes) + threadIdx.x / 8;
   Values x;
   ASSAY_UNROLL
   for (unsigned i = 0; i < chunks; ++i) {
