@@ -42,12 +42,13 @@ std::vector<Point> all_contracts() {
 }
 
 /// Extents of the data, and padding of the scales that rotates with `turn`: tight, a row more, strides that
-/// are odd, a multiple of 16 (which wide loads need) and past a byte; and what the padding holds.
+/// are odd, a multiple of 16 (which wide loads need), of 8 alone, and past a byte; and what the padding
+/// holds.
 void set_shape(Point& point, std::size_t rows, std::size_t cols, std::size_t turn) {
-  constexpr std::size_t extra_rows[] = {0, 1, 0, 3, 0}, extra_stride[] = {0, 0, 1, 16, 259};
+  constexpr std::size_t extra_rows[] = {0, 1, 0, 3, 0, 0, 0}, extra_stride[] = {0, 0, 1, 16, 259, 8, 24};
   point.shape.rows = rows;
   point.shape.cols = cols;
-  set_scale_extents(point.shape, extra_rows[turn % 5], extra_stride[turn % 5]);
+  set_scale_extents(point.shape, extra_rows[turn % 7], extra_stride[turn % 7]);
   point.pad = PaddingFill{static_cast<std::uint8_t>(turn % padding_fills)};
 }
 

@@ -51,7 +51,7 @@ void set_any_padding(Point& point) {
   const int kind = choice(0, 4);
   set_scale_extents(point.shape, kind == 0 ? 0 : choice<std::size_t>(0, 4),
                     kind == 0   ? 0
-                    : kind == 3 ? 16 * choice<std::size_t>(1, 18)
+                    : kind == 3 ? 8 * choice<std::size_t>(1, 36)
                                 : choice<std::size_t>(0, 8));
   point.pad = PaddingFill{choice<std::uint8_t>(0, 4)};
 }
