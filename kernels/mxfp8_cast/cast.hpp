@@ -69,10 +69,10 @@ struct Route {
 };
 
 /// The routes built for that device, in this order; empty for cuda in a build without the toolkit.
-///   register   production: rowwise_register, colwise_register, bidimensional_register
-///   staged     legacy: rowwise_staged; bidimensional_tma for the other two directions
-///   dispatch   what a library would call: one of the two, by the gates of dispatch.hpp, counted in the
-///   witness
+///   register        production: rowwise_register, colwise_register, bidimensional_register
+///   staged          legacy: rowwise_staged; bidimensional_tma for the other two directions
+///   dispatch        what a library calls: one of the two, by the gates of dispatch.hpp, counted in the
+///   witness register-sm100  experiment: register with the tuning of sm_100, on any device
 std::span<const Route> routes(DeviceKind);
 
 }  // namespace assay::kernels::mxfp8_cast

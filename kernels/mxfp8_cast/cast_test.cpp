@@ -220,7 +220,7 @@ TEST(Cast, ResultsDoNotDependOnTheOrderOfLanesAndBlocks) {
 
 TEST(Cast, TheWitnessShowsExactlyThePromisedLaunches) {
   for (Device* on : devices()) {
-    ASSERT_EQ(routes(on->kind()).size(), 3u);
+    ASSERT_EQ(routes(on->kind()).size(), 4u);
     for (const Route& route : routes(on->kind())) {
       const Problem p = problem_of({130, 128, 130, 4}, Input::bf16, Element::e4m3);
       const Outputs out = run(*on, route, p, make_input(p.input, p.rows, p.cols, 0), 16);
@@ -234,6 +234,8 @@ TEST(Cast, TheWitnessShowsExactlyThePromisedLaunches) {
     EXPECT_EQ(routes(on->kind())[1].info.kind, RouteKind::legacy);
     EXPECT_EQ(routes(on->kind())[2].info.name, "dispatch");
     EXPECT_EQ(routes(on->kind())[2].info.kind, RouteKind::production);
+    EXPECT_EQ(routes(on->kind())[3].info.name, "register-sm100");
+    EXPECT_EQ(routes(on->kind())[3].info.kind, RouteKind::experiment);
   }
 }
 

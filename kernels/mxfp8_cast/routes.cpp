@@ -26,13 +26,22 @@ constexpr Launches cuda_launches{
 #endif
 
 template <const Launches& kLaunches>
-void run_register(LaunchContext& context, const Problem& problem) {
-  const Capability device = context.device.capability();
+void run_tuned_for(const Capability& device, LaunchContext& context, const Problem& problem) {
   const std::int64_t elements = problem.rows * problem.cols;
   if (problem.direction == Direction::rowwise) {
     return kLaunches.rowwise_register(context, problem, rowwise_tuning(device, elements));
   }
   kLaunches.bidimensional_register(context, problem, band_tuning(device, elements));
+}
+
+template <const Launches& kLaunches>
+void run_register(LaunchContext& context, const Problem& problem) {
+  run_tuned_for<kLaunches>(context.device.capability(), context, problem);
+}
+
+template <const Launches& kLaunches>
+void run_register_sm100(LaunchContext& context, const Problem& problem) {
+  run_tuned_for<kLaunches>({100, context.device.capability().multiprocessors}, context, problem);
 }
 
 template <const Launches& kLaunches>
@@ -54,7 +63,7 @@ Support dispatch_supports(const Problem& problem) {
 }
 
 template <const Launches& kLaunches>
-std::array<Route, 3> make_routes() {
+std::array<Route, 4> make_routes() {
   return {
       Route{{"mxfp8_cast",
              "register",
@@ -79,6 +88,14 @@ std::array<Route, 3> make_routes() {
            "what a library calls: register where its gates let the cast through, staged for everything else"},
           dispatch_supports,
           run_dispatch<kLaunches>},
+      Route{{"mxfp8_cast",
+             "register-sm100",
+             RouteKind::experiment,
+             {"rowwise_register", "colwise_register", "bidimensional_register"},
+             "register as tuned for sm_100: x first out of L2, next wave prefetched "
+             "(decisions/l2_policies.md)"},
+            register_supports,
+            run_register_sm100<kLaunches>},
   };
 }
 

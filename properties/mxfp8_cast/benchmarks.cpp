@@ -18,7 +18,7 @@ Benchmark benchmark_of(Direction direction, const char* name, std::size_t rows, 
   Benchmark benchmark;
   benchmark.name = fmt::format("{}, bf16 to e4m3, {} x {}", name, rows, cols);
   benchmark.token = print(point);
-  benchmark.routes = {"register", "staged"};
+  benchmark.routes = {"register", "staged", "register-sm100"};
   benchmark.bytes_read = rows * cols * 2;
   for (const auto one : point.directions()) {
     const oracle::ScaleExtent scales = point.shape.scales(one);

@@ -95,25 +95,28 @@ std::vector<RequiredRoute> required_routes() {
           {"staged", {"rowwise_staged", "bidimensional_tma"}},
           {"dispatch",
            {"rowwise_register", "colwise_register", "bidimensional_register", "rowwise_staged",
-            "bidimensional_tma"}}};
+            "bidimensional_tma"}},
+          {"register-sm100", {"rowwise_register", "colwise_register", "bidimensional_register"}}};
 }
 
 Support expected_support(const Point& point, std::size_t route) {
   switch (route) {
     case register_route:
+    case register_sm100_route:  // another tuning of the same kernels
       return register_takes(point);
     case staged_route:
       return staged_takes(point);
     case dispatch_route:
       return dispatched_to_register(point).supported ? Support::yes() : staged_takes(point);
   }
-  assert(false && "the cast has three routes");
+  assert(false && "the cast has four routes");
   return {};
 }
 
 ExpectedWitness expected_witness(const Point& point, std::size_t route) {
   switch (route) {
     case register_route:
+    case register_sm100_route:  // another tuning of the same kernels
       return {{register_kernel(point)}, {}};
     case staged_route:
       return {{staged_kernel(point)}, {}};
@@ -123,19 +126,19 @@ ExpectedWitness expected_witness(const Point& point, std::size_t route) {
       return {{staged_kernel(point)}, {{fmt::format("dispatch.staged: {}", choice.reason), 1}}};
     }
   }
-  assert(false && "the cast has three routes");
+  assert(false && "the cast has four routes");
   return {};
 }
 
 std::vector<std::string> limits() {
-  return {"register: scales are swizzled",
-          "register, rowwise: cols % 128 != 0",
-          "register, colwise or bidimensional: input is not bf16",
-          "register, colwise or bidimensional: rows % 32 != 0",
-          "register, colwise or bidimensional: cols % 256 != 0",
-          "register: x not 16-byte aligned",
-          "register: data not 16-byte aligned",
-          "register: colwise data not 16-byte aligned",
+  return {"register, register-sm100: scales are swizzled",
+          "register, register-sm100; rowwise: cols % 128 != 0",
+          "register, register-sm100; colwise or bidimensional: input is not bf16",
+          "register, register-sm100; colwise or bidimensional: rows % 32 != 0",
+          "register, register-sm100; colwise or bidimensional: cols % 256 != 0",
+          "register, register-sm100: x not 16-byte aligned",
+          "register, register-sm100: data not 16-byte aligned",
+          "register, register-sm100: colwise data not 16-byte aligned",
           "staged, colwise or bidimensional: x not 16-byte aligned",
           "staged, colwise or bidimensional: data not 16-byte aligned",
           "staged, colwise or bidimensional: colwise data not 16-byte aligned",

@@ -10,7 +10,8 @@
 
 namespace assay::properties::mxfp8_cast {
 
-inline constexpr std::size_t register_route = 0, staged_route = 1, dispatch_route = 2;
+inline constexpr std::size_t register_route = 0, staged_route = 1, dispatch_route = 2,
+                             register_sm100_route = 3;
 
 /// The routes in order, with the kernels that each must launch for one built-in case or another.
 std::vector<RequiredRoute> required_routes();
