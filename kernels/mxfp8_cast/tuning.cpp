@@ -5,25 +5,27 @@
 namespace assay::kernels::mxfp8_cast {
 namespace {
 
+/// Sizes are per multiprocessor, so that a part with fewer of them changes over earlier.
 struct Tier {
-  std::int64_t most_elements;  ///< takes casts of up to this many
+  std::int64_t most_elements;  ///< takes casts of up to this many for each multiprocessor
   Tuning tuning;
 };
 
 constexpr std::int64_t any = INT64_MAX;
+constexpr std::int64_t small = std::int64_t{1} << 17;  ///< 17.3 M elements on 132 multiprocessors
 
-// Measured on an H200 (decisions/l2_policies.md): up to 2^24 elements x and data fit L2, and freeing it early
-// while the next wave is on its way gains up to 4 %; beyond, both lose.
-constexpr Tier rowwise_sm90[] = {{std::int64_t{1} << 24, {128, true, true}}, {any, {1024, false, false}}};
+// Measured on an H200 (decisions/l2_policies.md): as long as x and data fit L2, freeing it early while the
+// next wave is on its way gains up to 4 %; beyond, both lose.
+constexpr Tier rowwise_sm90[] = {{small, {128, true, true}}, {any, {1024, false, false}}};
 constexpr Tier band_sm90[] = {{any, {256, false, false}}};
 
 // As published for Blackwell parts: x is read once and leaves L2 first, and the next wave is on its way.
-constexpr Tier rowwise_sm100[] = {{std::int64_t{1} << 24, {128, true, true}}, {any, {1024, true, true}}};
+constexpr Tier rowwise_sm100[] = {{small, {128, true, true}}, {any, {1024, true, true}}};
 constexpr Tier band_sm100[] = {{any, {256, true, true}}};
 
-Tuning chosen(std::span<const Tier> tiers, std::int64_t elements) {
+Tuning chosen(std::span<const Tier> tiers, const Capability& device, std::int64_t elements) {
   for (const Tier& tier : tiers) {
-    if (elements <= tier.most_elements) return tier.tuning;
+    if (elements / device.multiprocessors <= tier.most_elements) return tier.tuning;
   }
   return tiers.back().tuning;
 }
@@ -31,11 +33,11 @@ Tuning chosen(std::span<const Tier> tiers, std::int64_t elements) {
 }  // namespace
 
 Tuning rowwise_tuning(const Capability& device, std::int64_t elements) {
-  return device.sm >= 100 ? chosen(rowwise_sm100, elements) : chosen(rowwise_sm90, elements);
+  return device.sm >= 100 ? chosen(rowwise_sm100, device, elements) : chosen(rowwise_sm90, device, elements);
 }
 
 Tuning band_tuning(const Capability& device, std::int64_t elements) {
-  return device.sm >= 100 ? chosen(band_sm100, elements) : chosen(band_sm90, elements);
+  return device.sm >= 100 ? chosen(band_sm100, device, elements) : chosen(band_sm90, device, elements);
 }
 
 std::uint32_t resident_blocks(const Capability& device, unsigned threads) {

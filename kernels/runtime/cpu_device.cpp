@@ -134,7 +134,8 @@ class CpuDevice final : public Device {
     return fmt::format("executor, {} worker{}", workers, workers == 1 ? "" : "s");
   }
 
-  Capability capability() const override { return {90, 132}; }
+  /// One multiprocessor, so that the sizes at which kernels change their ways are small ones.
+  Capability capability() const override { return {90, 1}; }
 
   std::unique_ptr<DeviceBuffer> allocate(std::string name, std::size_t bytes,
                                          std::size_t alignment) override {

@@ -53,7 +53,7 @@ class Device {
   virtual ~Device() = default;
   virtual DeviceKind kind() const = 0;
   virtual std::string name() const = 0;
-  /// The cpu device has that of the part that the kernels are tuned for, so that it runs the same paths.
+  /// The cpu device has the generation that the kernels are tuned for, so that it runs the same paths.
   virtual Capability capability() const = 0;
   /// `alignment`: what data() is a multiple of and, exactly, no more (data() is not a multiple of
   /// 2*alignment), so that a kernel relying on more is caught. A power of two from 1 to 256. Throws

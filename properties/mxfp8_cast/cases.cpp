@@ -146,15 +146,17 @@ void add_big_grid(std::vector<Point>& points, std::uint64_t seed) {
   points.push_back(point);
   point.shape = {16400, 128, {16512, 300}, {}};
   points.push_back(point);
-  // More elements than the largest tier of small casts, packed, so that dispatch sends it there too.
-  point.shape = {8256, 1024, {8256, 32}, {}};
+  // More elements than the tier of small casts takes on the cpu device, and on a GPU at the level full;
+  // packed, so that dispatch sends it there too. The last thread block is not full.
+  point.shape = {1025, 256, {1025, 8}, {}};
   points.push_back(point);
 }
 
-/// Shapes of real layers, in many waves of thread blocks. All indices fit 32 bits.
+/// Shapes of real layers, in many waves of thread blocks; the last one is past the tier of small casts on a
+/// GPU of up to 140 multiprocessors. All indices fit 32 bits.
 void add_large(std::vector<Point>& points, std::uint64_t seed) {
   const std::vector<Point> contracts = all_contracts();
-  constexpr std::size_t shapes[][2] = {{1024, 1024}, {2880, 2880}, {384, 30528}, {4096, 4096}};
+  constexpr std::size_t shapes[][2] = {{1024, 1024}, {2880, 2880}, {384, 30528}, {4224, 4352}};
   std::size_t turn = 0;
   for (const auto& [rows, cols] : shapes) {
     for (const Pattern fill : {Pattern::normal, Pattern::any_bits, Pattern::ramps}) {

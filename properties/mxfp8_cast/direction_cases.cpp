@@ -158,8 +158,8 @@ void add_big_grid(std::vector<Point>& points, std::uint64_t seed) {
   point.transpose = false;
   point.shape = {8448, 256, {8500, 9}, {300, 256}};
   points.push_back(point);
-  // More elements than the largest tier of small casts, packed, so that dispatch sends it there too.
-  point.shape = {4224, 1024, {}, {}};
+  // Packed and in many waves of the cpu device, so that dispatch sends it to the register kernels too.
+  point.shape = {1056, 512, {}, {}};
   set_default_extents(point);
   points.push_back(point);
   point.direction = Direction::colwise;
