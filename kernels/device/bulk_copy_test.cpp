@@ -148,7 +148,9 @@ TEST(BulkCopy, AWaitForAllButTheLastGroupFreesTheOthers) {
   const TensorMap2d map = to.map();
   executor::run(one_warp, [&] {
     ASSAY_SHARED(Boxes, box);
-    for (unsigned i = 0; i < 2 * box_rows; ++i) box[i / 8].word[i % 8][threadIdx.x % box_cols] = i;
+    for (unsigned i = 0; i < 2 * box_rows && threadIdx.x < box_cols; ++i) {
+      box[i / box_rows].word[i % box_rows][threadIdx.x] = i;
+    }
     fence_proxy_async();
     __syncthreads();
     if (threadIdx.x != 0) return;

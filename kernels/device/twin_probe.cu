@@ -271,9 +271,8 @@ constexpr WrapperProbe access_probe(std::string_view name) {
 // ---- bulk copies: the same words as a matrix, moved by boxes that reach beyond it on every side ----
 
 constexpr u32 matrix_cols = 8;
-constexpr u32 rows_per_block = threads / matrix_cols;
-constexpr u32 margin = 4;  ///< a box reaches this much beyond the rows of its thread block, and the columns
-constexpr u32 box_rows = rows_per_block + 2 * margin, box_cols = matrix_cols + 2 * margin;
+constexpr u32 margin = 4;  ///< by which the first box begins before the matrix, and all are wider than it
+constexpr u32 box_rows = 32, box_cols = matrix_cols + 2 * margin;
 constexpr u32 box_words = box_rows * box_cols;
 
 struct alignas(128) Box {
@@ -284,9 +283,10 @@ struct alignas(128) Box {
 struct Cell {
   std::int32_t row, col;
   __device__ Cell(u32 i)
-      : row(static_cast<std::int32_t>(blockIdx.x * rows_per_block + i / box_cols) -
+      : row(static_cast<std::int32_t>(blockIdx.x * box_rows + i / box_cols) -
             static_cast<std::int32_t>(margin)),
         col(static_cast<std::int32_t>(i % box_cols) - static_cast<std::int32_t>(margin)) {}
+  __device__ u32 word() const { return static_cast<u32>(row) * matrix_cols + static_cast<u32>(col); }
   __device__ bool inside(u32 rows) const {
     return row >= 0 && static_cast<u32>(row) < rows && col >= 0 && static_cast<u32>(col) < matrix_cols;
   }
@@ -307,19 +307,17 @@ __global__ void probe_bulk_load(const __grid_constant__ TensorMap2d from, u32 ro
   mbarrier_wait(full, 0);
   u32 outside = 0;
   for (u32 i = 0; i < box_words; ++i) outside |= Cell(i).inside(rows) ? 0 : box.word[i];
-  const u32 row = threadIdx.x / matrix_cols, col = threadIdx.x % matrix_cols;
-  const u32 out = blockIdx.x * threads + threadIdx.x;
-  if (out < rows * matrix_cols) to[out] = box.word[(row + margin) * box_cols + col + margin] ^ outside;
+  for (u32 i = threadIdx.x; i < box_words; i += threads) {
+    if (const Cell cell(i); cell.inside(rows)) to[cell.word()] = box.word[i] ^ outside;
+  }
 }
 
-/// Loads word by word, stores by box; what lies outside the matrix must not be written. Boxes overlap, with
-/// equal words.
+/// Loads word by word, stores by box; what lies outside the matrix must not be written.
 __global__ void probe_bulk_store(const u32* from, u32 rows, const __grid_constant__ TensorMap2d to) {
   ASSAY_SHARED(Box, box);
   for (u32 i = threadIdx.x; i < box_words; i += threads) {
     const Cell cell(i);
-    box.word[i] =
-        cell.inside(rows) ? from[cell.row * static_cast<std::int32_t>(matrix_cols) + cell.col] : 0xDEADBEEFu;
+    box.word[i] = cell.inside(rows) ? from[cell.word()] : 0xDEADBEEFu;
   }
   fence_proxy_async();
   __syncthreads();
@@ -345,7 +343,7 @@ void run_bulk(LaunchContext& context, std::uint64_t first, u32 count, DeviceBuff
   const auto source = context.device.allocate("probe source", std::size_t{count} * 4, 32);
   run_twin<Sequence>(context, first, count, *source);
   const u32 rows = count / matrix_cols;
-  const dim3 grid((rows + rows_per_block - 1) / rows_per_block);
+  const dim3 grid((rows + margin + box_rows - 1) / box_rows);
   if constexpr (kLoads) {
     ASSAY_LAUNCH(context, grid, dim3(threads), 0, probe_bulk_load, map_of(source->data(), count), rows, to);
   } else {

@@ -267,7 +267,9 @@ void AsyncCopies::deliver(Load& load) {
   for_inside(load.box, load.origin, [&](std::size_t offset, const std::byte* from, std::size_t n) {
     std::memcpy(load.to + offset, from, n);
   });
-  if constexpr (!tsan) std::memcpy(shadow_of(load.to, bytes), load.to, bytes);
+  ignore_accesses_begin();
+  std::memcpy(shadow_of(load.to, bytes), load.to, bytes);
+  ignore_accesses_end();
   happens_before(edge(m, m.phase));
 }
 
@@ -297,9 +299,10 @@ std::byte* AsyncCopies::shadow_of(const std::byte* address, std::size_t bytes) {
 /// written up to the next block barrier or store.
 void AsyncCopies::publish() {
   fenced_ = false;
-  if constexpr (tsan) return;  // reading what others write would be a race of our own making
+  ignore_accesses_begin();  // lanes may be writing elsewhere, which is no race of theirs
   worker_.arena().for_each_variable(
       [&](const std::byte* begin, std::size_t bytes) { std::memcpy(shadow_of(begin, bytes), begin, bytes); });
+  ignore_accesses_end();
 }
 
 void AsyncCopies::store(Lane& lane, const TensorBox& box, BoxOrigin origin, const std::byte* from,
@@ -308,7 +311,11 @@ void AsyncCopies::store(Lane& lane, const TensorBox& box, BoxOrigin origin, cons
   require_shared(lane, from, box, "bulk store", place);
   if (fenced_) publish();
   const std::size_t bytes = box.box_bytes();
-  if (!tsan && std::memcmp(shadow_of(from, bytes), from, bytes) != 0) {
+  reads(from, bytes);
+  ignore_accesses_begin();
+  const bool shown = std::memcmp(shadow_of(from, bytes), from, bytes) == 0;
+  ignore_accesses_end();
+  if (!shown) {
     std::string what = fmt::format("bulk store at {}: {} was written with no fence.proxy.async since",
                                    at(place), name_of(from));
     worker_.fail(FaultKind::bulk_copy, &lane, std::move(what));
@@ -325,7 +332,9 @@ void AsyncCopies::store(Lane& lane, const TensorBox& box, BoxOrigin origin, cons
   slot->box = box;
   slot->origin = origin;
   slot->from = from;
+  ignore_accesses_begin();  // other lanes had the slot before
   slot->bytes.assign(from, from + bytes);
+  ignore_accesses_end();
   slot->lane = &lane;
   slot->place = place;
   ++live_stores_;

@@ -26,6 +26,7 @@
 extern "C" {
 void __tsan_acquire(void*);
 void __tsan_release(void*);
+void __tsan_read_range(void*, unsigned long);
 void AnnotateIgnoreWritesBegin(const char* file, int line);
 void AnnotateIgnoreWritesEnd(const char* file, int line);
 }
@@ -47,14 +48,17 @@ inline void unpoison_memory(const void*, std::size_t) {}
 inline constexpr bool tsan = true;
 inline void happens_before(void* object) { __tsan_release(object); }
 inline void happens_after(void* object) { __tsan_acquire(object); }
-inline void ignore_writes_begin() { AnnotateIgnoreWritesBegin(__FILE__, __LINE__); }
-inline void ignore_writes_end() { AnnotateIgnoreWritesEnd(__FILE__, __LINE__); }
+inline void reads(const void* p, std::size_t n) { __tsan_read_range(const_cast<void*>(p), n); }
+// ThreadSanitizer ignores reads as well, whichever of the two it is told.
+inline void ignore_accesses_begin() { AnnotateIgnoreWritesBegin(__FILE__, __LINE__); }
+inline void ignore_accesses_end() { AnnotateIgnoreWritesEnd(__FILE__, __LINE__); }
 #else
 inline constexpr bool tsan = false;
 inline void happens_before(void*) {}
 inline void happens_after(void*) {}
-inline void ignore_writes_begin() {}
-inline void ignore_writes_end() {}
+inline void reads(const void*, std::size_t) {}
+inline void ignore_accesses_begin() {}
+inline void ignore_accesses_end() {}
 #endif
 
 }  // namespace assay::executor::detail
