@@ -85,6 +85,7 @@ class Prober {
 
   // ---- places ----
   std::size_t stored(std::size_t datum) const {
+    if (geometry_.cols == geometry_.stride) return datum;  // the usual case, and divisions add up in a search
     return datum / geometry_.cols * geometry_.stride + datum % geometry_.cols;
   }
   // Evenly spread stored indices first, then all of them; stops when `use` returns true.
