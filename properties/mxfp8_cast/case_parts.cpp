@@ -54,6 +54,17 @@ std::vector<Point> all_contracts() {
   return points;
 }
 
+std::vector<Point> swept_contracts(Level level, std::uint64_t seed) {
+  std::vector<Point> points;
+  std::size_t turn = 0;
+  for (const Point& point : all_contracts()) {
+    const std::size_t special = turn % 3, wanted = (turn / 3 + seed) % 3;
+    ++turn;
+    if (level != Level::quick || point.input == Format::bf16 || special == wanted) points.push_back(point);
+  }
+  return points;
+}
+
 oracle::Padding alternating_padding(std::size_t turn, std::size_t count) {
   return paddings[(turn + turn / count) % 2];
 }

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <vector>
 
+#include "properties/gate/family.hpp"
 #include "properties/mxfp8_cast/point.hpp"
 
 namespace assay::properties::mxfp8_cast {
@@ -12,6 +14,10 @@ namespace assay::properties::mxfp8_cast {
 /// alternates.
 std::vector<Point> all_contracts();
 inline constexpr std::size_t contracts_of_an_input = 24;
+
+/// Those that meet the sweep of block maxima. It holds no NaN or Inf: of fp16 and fp32, at quick, each format
+/// and rule meets one of the three contracts for them, at other seeds the others.
+std::vector<Point> swept_contracts(Level, std::uint64_t seed);
 
 /// The padding of the turn-th case whose contract is taken from a list of `count`: an even count alone would
 /// tie the contract to what alternates.

@@ -62,16 +62,10 @@ void add_contract_grid(std::vector<Point>& points, std::uint64_t seed) {
   }
 }
 
-/// Every contract against the sweep of block maxima: for bf16 and fp16 the whole list, every mantissa in
-/// every binade it names; for fp32, at quick, the finely swept binade and the next of its fifteen.
+/// The sweep of block maxima, under every contract at full: for bf16 and fp16 the whole list, every mantissa
+/// in every binade it names; for fp32, at quick, the finely swept binade and the next of its fifteen.
 void add_amax_sweep(std::vector<Point>& points, Level level, std::uint64_t seed) {
-  std::size_t turn = 0;
-  for (Point point : all_contracts()) {
-    // The pattern holds no NaN or Inf: of the long lists, at quick, each rule meets one of the three
-    // contracts for them, in turn.
-    const std::size_t special = turn % 3, wanted = (turn / 3 + seed) % 3;
-    ++turn;
-    if (level == Level::quick && point.input != Format::bf16 && special != wanted) continue;
+  for (Point point : swept_contracts(level, seed)) {
     point.fill = Pattern::amax_mantissas;
     point.seed = seed;
     const std::size_t blocks = point.input == Format::bf16   ? 1920

@@ -13,7 +13,7 @@ namespace assay::properties::mxfp8_cast {
 
 /// Reported faults first. Then, rowwise, every contract against every input pattern on a small shape and
 /// against unaligned buffers, shapes around the boundaries of tiles, warps and thread blocks with rotating
-/// contracts, every contract against the sweep of block maxima, and a grid past 16-bit indices; the same of
+/// contracts, the sweep of block maxima, and a grid past 16-bit indices; the same of
 /// the other directions (direction_cases.hpp); then (full, exhaustive) large shapes and exhaustive sweeps.
 /// Smallest first within each.
 std::vector<Point> cases(Level, std::uint64_t seed);

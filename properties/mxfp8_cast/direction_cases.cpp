@@ -127,11 +127,11 @@ void add_shapes(std::vector<Point>& points, Level level, std::uint64_t seed) {
   }
 }
 
-/// The sweep of block maxima in blocks of 32 x 1 under every contract: of bf16 the whole list; of fp16 and
+/// The sweep of block maxima in blocks of 32 x 1: of bf16 the whole list under every contract; of fp16 and
 /// fp32, at quick, as many of its most telling.
 void add_amax_sweep(std::vector<Point>& points, Level level, std::uint64_t seed) {
   std::size_t turn = 0;
-  for (Point point : all_contracts()) {
+  for (Point point : swept_contracts(level, seed)) {
     point.direction = direction_of(turn + turn / 12);
     point.fill = Pattern::amax_mantissas;
     point.transpose = true;
