@@ -2,8 +2,9 @@
 // and later; code for older GPUs traps.
 //
 // A box is contiguous in shared memory, row after row, at a multiple of 128 bytes. Its first element is
-// (row, col) of the matrix, which may be outside; outside the matrix a load gives zeros and a store writes
-// nothing. What the executor checks stands in kernels/executor/async_words.hpp.
+// (row, col) of the matrix, which may be outside, but for a store not negative: an H200 stops that as an
+// illegal instruction. Outside the matrix a load gives zeros and a store writes nothing. What the executor
+// checks stands in kernels/executor/async_words.hpp.
 #pragma once
 
 #include "kernels/device/mbarrier.hpp"

@@ -301,6 +301,16 @@ TEST(BulkCopyMisuse, StoringWhatNoFenceHasShown) {
   });
 }
 
+TEST(BulkCopyMisuse, StoringABoxThatBeginsBeforeTheMatrix) {
+  for (const auto& [row, col] : {std::pair{-4, 0}, std::pair{0, -4}, std::pair{-4, 60}}) {
+    expect_store_fault({"must not begin before the matrix"}, [&](Box& box, const TensorMap2d& map) {
+      fence_proxy_async();
+      __syncthreads();
+      if (threadIdx.x == 0) bulk_store_2d(map, row, col, &box);
+    });
+  }
+}
+
 TEST(BulkCopyMisuse, WritingBeforeTheStoreHasRead) {
   expect_store_fault({"'box' + 0 was written before the bulk store", "had read it"},
                      [](Box& box, const TensorMap2d& map) {

@@ -268,10 +268,10 @@ constexpr WrapperProbe access_probe(std::string_view name) {
           }};
 }
 
-// ---- bulk copies: the same words as a matrix, moved by boxes that reach beyond it on every side ----
+// ---- bulk copies: the same words as a matrix, moved by boxes that reach beyond it, loads on every side ----
 
 constexpr u32 matrix_cols = 8;
-constexpr u32 margin = 4;  ///< by which the first box begins before the matrix, and all are wider than it
+constexpr u32 margin = 4;  ///< by which the first box of a load begins before the matrix
 constexpr u32 box_rows = 32, box_cols = matrix_cols + 2 * margin;
 constexpr u32 box_words = box_rows * box_cols;
 
@@ -279,13 +279,15 @@ struct alignas(128) Box {
   u32 word[box_words];
 };
 
-/// Where word `i` of the box of this thread block lies in the matrix.
+/// Where word `i` of the box of this thread block lies in the matrix; the first box begins kBefore rows and
+/// columns before it.
+template <u32 kBefore>
 struct Cell {
   std::int32_t row, col;
-  __device__ Cell(u32 i)
+  __device__ explicit Cell(u32 i)
       : row(static_cast<std::int32_t>(blockIdx.x * box_rows + i / box_cols) -
-            static_cast<std::int32_t>(margin)),
-        col(static_cast<std::int32_t>(i % box_cols) - static_cast<std::int32_t>(margin)) {}
+            static_cast<std::int32_t>(kBefore)),
+        col(static_cast<std::int32_t>(i % box_cols) - static_cast<std::int32_t>(kBefore)) {}
   __device__ u32 word() const { return static_cast<u32>(row) * matrix_cols + static_cast<u32>(col); }
   __device__ bool inside(u32 rows) const {
     return row >= 0 && static_cast<u32>(row) < rows && col >= 0 && static_cast<u32>(col) < matrix_cols;
@@ -301,14 +303,14 @@ __global__ void probe_bulk_load(const __grid_constant__ TensorMap2d from, u32 ro
     mbarrier_init(full, 1);
     fence_proxy_async();
     mbarrier_arrive_expect_tx(full, sizeof box);
-    bulk_load_2d(&box, from, Cell(0).row, Cell(0).col, full);
+    bulk_load_2d(&box, from, Cell<margin>(0).row, Cell<margin>(0).col, full);
   }
   __syncthreads();
   mbarrier_wait(full, 0);
   u32 outside = 0;
-  for (u32 i = 0; i < box_words; ++i) outside |= Cell(i).inside(rows) ? 0 : box.word[i];
+  for (u32 i = 0; i < box_words; ++i) outside |= Cell<margin>(i).inside(rows) ? 0 : box.word[i];
   for (u32 i = threadIdx.x; i < box_words; i += threads) {
-    if (const Cell cell(i); cell.inside(rows)) to[cell.word()] = box.word[i] ^ outside;
+    if (const Cell<margin> cell(i); cell.inside(rows)) to[cell.word()] = box.word[i] ^ outside;
   }
 }
 
@@ -316,13 +318,13 @@ __global__ void probe_bulk_load(const __grid_constant__ TensorMap2d from, u32 ro
 __global__ void probe_bulk_store(const u32* from, u32 rows, const __grid_constant__ TensorMap2d to) {
   ASSAY_SHARED(Box, box);
   for (u32 i = threadIdx.x; i < box_words; i += threads) {
-    const Cell cell(i);
+    const Cell<0> cell(i);
     box.word[i] = cell.inside(rows) ? from[cell.word()] : 0xDEADBEEFu;
   }
   fence_proxy_async();
   __syncthreads();
   if (threadIdx.x == 0) {
-    bulk_store_2d(to, Cell(0).row, Cell(0).col, &box);
+    bulk_store_2d(to, Cell<0>(0).row, Cell<0>(0).col, &box);
     bulk_commit_group();
     bulk_wait_group<0>();
   }

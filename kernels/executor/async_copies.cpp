@@ -309,6 +309,13 @@ void AsyncCopies::store(Lane& lane, const TensorBox& box, BoxOrigin origin, cons
                         Place place) {
   used_ = true;
   require_shared(lane, from, box, "bulk store", place);
+  if (origin.row < 0 || origin.col < 0) {
+    std::string what = fmt::format(
+        "bulk store at {}: its box begins at ({}, {}); a store must not begin before "
+        "the matrix, as a load may",
+        at(place), origin.row, origin.col);
+    worker_.fail(FaultKind::bulk_copy, &lane, std::move(what));
+  }
   if (fenced_) publish();
   const std::size_t bytes = box.box_bytes();
   reads(from, bytes);

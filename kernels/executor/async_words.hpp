@@ -23,7 +23,8 @@ struct TensorBox {
   std::uint32_t box_bytes() const { return box_rows * box_row_bytes(); }
 };
 
-/// Where a box begins; may lie outside the matrix on any side.
+/// Where a box begins. A load may begin outside the matrix on any side; a store that begins at a negative row
+/// or column is an illegal instruction on an H200, and a fault here.
 struct BoxOrigin {
   std::int32_t col, row;
 };

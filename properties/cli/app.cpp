@@ -23,6 +23,7 @@ namespace {
 
 using kernels::DeviceKind;
 using properties::Level;
+using properties::Shard;
 
 const char* const exit_codes =
     "Exit codes: 0 pass, 1 fail, 2 usage or bad input, 3 vacuous (nothing was compared), 4 environment (a "
@@ -75,9 +76,27 @@ std::uint64_t parse_seed(const std::string& text) {
                              ~std::uint64_t{0}));
 }
 
+/// "2/8": the second of eight.
+Shard parse_shard(const std::string& text) {
+  constexpr std::uint64_t most = 1000;
+  Shard shard;
+  const char* const end = text.data() + text.size();
+  const auto [slash, error] = std::from_chars(text.data(), end, shard.index);
+  if (error == std::errc{} && slash != end && *slash == '/') {
+    const auto [rest, second_error] = std::from_chars(slash + 1, end, shard.count);
+    if (second_error == std::errc{} && rest == end && shard.count <= most && shard.index >= 1 &&
+        shard.index <= shard.count) {
+      --shard.index;
+      return shard;
+    }
+  }
+  throw BadInput(fmt::format("--shard {}: it is not I/N with whole numbers 1 <= I <= N <= {}",
+                             fixtures::in_quotes(text), most));
+}
+
 struct GateWords {
   std::vector<std::string> devices, required;
-  std::string level = "quick", seed = "1";
+  std::string level = "quick", seed = "1", shard;
   CLI::Option* json = nullptr;  ///< tells an empty name from no name
   GateArguments arguments;
 };
@@ -114,6 +133,9 @@ GateArguments gate_arguments(const GateWords& words) {
   }
   options.level = parse_level(words.level);
   options.seed = parse_seed(words.seed);
+  if (!words.shard.empty()) options.shard = parse_shard(words.shard);
+  if (options.shard.count > 1 && !(options.on.empty() && options.cases.empty()))
+    throw BadInput("--shard: it divides the built-in cases; --on and --case name their own");
   return arguments;
 }
 
@@ -134,6 +156,9 @@ void add_gate(CLI::App& app, GateWords& words, std::function<int()>& action) {
       ->type_name("NAME")
       ->allow_extra_args(false);
   gate->add_option("--level", words.level, "quick (default), full or exhaustive")->type_name("LEVEL");
+  gate->add_option("--shard", words.shard,
+                   "only part I of N of the built-in cases; the N parts make the whole")
+      ->type_name("I/N");
   gate->add_option("--seed", words.seed, "seed of generated inputs and random properties; default 1")
       ->type_name("N");
   gate->add_option(

@@ -13,6 +13,7 @@
 #include <functional>
 #include <iterator>
 #include <new>
+#include <nlohmann/json.hpp>
 #include <stdexcept>
 #include <string>
 #include <system_error>
@@ -89,6 +90,10 @@ TEST(Program, WrongArgumentsAreOneLine) {
   expect_usage_error(one_case + "--seed -1", "seed");
   expect_usage_error(one_case + "--seed 99999999999999999999", "'99999999999999999999'");
   expect_usage_error(one_case + "--seed ''", "whole number");
+  for (const char* shard : {"0/2", "3/2", "1", "1/", "/2", "1/2/3", "a/b", "1/1001", "-1/2"}) {
+    expect_usage_error(std::string("gate --shard ") + shard, "1 <= I <= N");
+  }
+  expect_usage_error(one_case + "--shard 1/2", "it divides the built-in cases");
   expect_usage_error(one_case + "--require-device all", "only cpu or cuda can be required");
   expect_usage_error(one_case + "--json ''", "--json ''");
   expect_usage_error(one_case + "--on ''", "FILE or FILE:TENSOR");
@@ -114,6 +119,36 @@ TEST(Program, VacuousIsThree) {
   const Ran ran = run("gate --route register --case 'mxfp8_cast:rows=3,cols=96'");
   EXPECT_EQ(ran.exit_code, 3) << ran.text;
   EXPECT_NE(ran.text.find("cols % 128 != 0"), std::string::npos) << ran.text;
+}
+
+/// Of the built-in cases of one family, from the JSON of a run.
+struct Amount {
+  std::uint64_t cases = 0, properties = 0;  ///< refused cases included
+};
+Amount amount_of(const std::string& arguments) {
+  const Ran ran = run("gate --family mxfp8_dequant --route vector --json - " + arguments);
+  EXPECT_EQ(ran.exit_code, 0) << ran.text;
+  const auto document = nlohmann::json::parse(ran.text);
+  Amount amount{0, document["properties_held"]};
+  for (const auto& row : document["rows"]) {
+    amount.cases += row["cases"].get<std::uint64_t>();
+    for (const auto& refused : row["unsupported"].items())
+      amount.cases += refused.value().get<std::uint64_t>();
+  }
+  return amount;
+}
+
+TEST(Program, ShardsTogetherAreTheWhole) {
+  Amount parts;
+  for (const char* shard : {"1/3", "2/3", "3/3"}) {
+    const Amount part = amount_of(std::string("--shard ") + shard);
+    EXPECT_GT(part.cases, 0u);
+    parts.cases += part.cases;
+    parts.properties += part.properties;
+  }
+  const Amount whole = amount_of("");
+  EXPECT_EQ(parts.properties, whole.properties);
+  EXPECT_EQ(parts.cases, whole.cases);
 }
 
 TEST(Program, AbsentDeviceIsFour) {

@@ -165,6 +165,9 @@ class FamilyRun : public Bench {
     return right;
   }
 
+  /// Whether the next piece of built-in work is this shard's; pieces are dealt out in turn.
+  bool in_shard() { return dealt_++ % options_.shard.count == options_.shard.index; }
+
   std::uint64_t seed() const override { return options_.seed; }
   int tries() const override { return property_tries(options_.level); }
 
@@ -172,6 +175,7 @@ class FamilyRun : public Bench {
     const std::vector<Property> properties = family_.properties();
     progress_.expect(properties.size());
     for (const Property& property : properties) {
+      if (!in_shard()) continue;
       const std::string counter_example = property.check(*this);
       progress_.step();
       if (counter_example.empty()) {
@@ -251,6 +255,7 @@ class FamilyRun : public Bench {
   Progress& progress_;
   std::vector<std::size_t> routes_;
   std::vector<std::string> names_;
+  std::uint64_t dealt_ = 0;
 };
 
 /// What became of the tensors that one FILE or FILE:TENSOR names, over every family that was offered them.
@@ -318,8 +323,11 @@ void judge_tokens(FamilyRun& run, const Family& family, const std::vector<std::s
 void judge_built_in(FamilyRun& run, const Family& family, const GateOptions& options, Recorder& recorder,
                     Progress& progress) {
   run.show_rows();
-  judge_tokens(run, family, family.cases(options.level, options.seed), progress);
+  std::vector<std::string> tokens = family.cases(options.level, options.seed);
+  std::erase_if(tokens, [&](const std::string&) { return !run.in_shard(); });
+  judge_tokens(run, family, tokens, progress);
   for (const std::string& name : family.real_inputs()) {
+    if (!run.in_shard()) continue;
     const fixtures::TensorPath path{(home() / "fixtures" / family.name() / name).lexically_normal(), ""};
     FileUse use;
     judge_file(run, family, path, options.level, use, recorder.result(), progress);
@@ -381,6 +389,10 @@ GateResult run_gate(const GateOptions& options) {
   Progress progress("gate");
   const bool built_in = options.on.empty() && options.cases.empty();
   recorder.result().every_row_must_compare = built_in;
+  if (options.shard.count > 1) {
+    recorder.result().notes.push_back(fmt::format("shard {} of {}: the other cases were not judged",
+                                                  options.shard.index + 1, options.shard.count));
+  }
 
   for (const Family* family : families()) {
     if (!selection.family(family->name())) continue;
@@ -394,7 +406,7 @@ GateResult run_gate(const GateOptions& options) {
   }
   for (std::size_t i = 0; i < files.size(); ++i) uses[i].require_judged(files[i]);
   for (const Battery* battery : batteries()) {
-    if (!built_in || !selection.family(battery->name)) continue;
+    if (!built_in || options.shard.index != 0 || !selection.family(battery->name)) continue;
     for (Device* device : devices) {
       battery->run(
           *device, options.level,

@@ -12,6 +12,12 @@
 
 namespace assay::properties {
 
+/// One of `count` parts of the built-in cases, properties and files; the parts together are the whole. Batteries
+/// belong to the first.
+struct Shard {
+  std::uint64_t index = 0, count = 1;  ///< index < count
+};
+
 struct GateOptions {
   std::vector<kernels::DeviceKind> devices;   ///< asked for by name; empty: every device that is present
   std::vector<kernels::DeviceKind> required;  ///< absent: EnvironmentError
@@ -19,6 +25,7 @@ struct GateOptions {
   std::vector<std::string> routes;            ///< "ROUTE" or "FAMILY/ROUTE"; empty: all
   Level level = Level::quick;
   std::uint64_t seed = 1;
+  Shard shard;                     ///< of the built-in cases
   std::vector<std::string> on;     ///< "FILE" or "FILE:TENSOR": judge these instead of the built-in cases
   std::vector<std::string> cases;  ///< tokens: judge these instead of the built-in cases
 };

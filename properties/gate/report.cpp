@@ -153,6 +153,7 @@ std::string json_report(const GateResult& result, const GateOptions& options) {
   document["assay"] = 1;  // version of this layout
   document["exit_code"] = result.exit_code();
   document["seed"] = options.seed;
+  document["shard"] = fmt::format("{}/{}", options.shard.index + 1, options.shard.count);
   document["binary"] = kernels::binary_hash();
   document["rows"] = ordered_json::array();
   for (const Row& row : result.rows) {
