@@ -66,7 +66,7 @@ bool set_contract(Point& point, const TokenReader& reader, std::string_view key,
 bool set_extent(Point& point, GivenScales& scales, const TokenReader& reader, std::string_view key,
                 std::string_view value) {
   const auto extent = [&](std::size_t& to) { to = reader.number(key, value, 1, max_extent); };
-  const auto offset = [&](std::size_t& to) { to = reader.number(key, value, 0, 63); };
+  const auto offset = [&](std::size_t& to) { to = reader.number(key, value, 0, 256); };
   if (key == "rows") {
     extent(point.shape.rows);
   } else if (key == "cols") {
