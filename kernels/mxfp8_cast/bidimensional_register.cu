@@ -159,7 +159,7 @@ __device__ __forceinline__ void scale_column(const Params& p, const Place& place
   for (unsigned g = 1; g < groups; ++g) largest = max_magnitudes<kNanWins>(largest, magnitude(g));
   const std::uint32_t byte = block_scale(cvt_f32_bf16(largest), p.scale_rule, p.specials, kElement);
   store_8(p.colwise.bytes + place.band * p.colwise.stride + place.first_column + threadIdx.x,
-          static_cast<std::uint8_t>(byte), evict_last_policy());
+          static_cast<std::uint8_t>(byte), evict_normal_policy());
   reciprocal.code[threadIdx.x] = static_cast<std::uint16_t>(e8m0_reciprocal_bf16(byte));
 }
 
