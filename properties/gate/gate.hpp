@@ -12,8 +12,8 @@
 
 namespace assay::properties {
 
-/// One of `count` parts of the built-in cases, properties and files; the parts together are the whole. Batteries
-/// belong to the first.
+/// One of `count` parts of the built-in cases, properties and files; the parts together are the whole.
+/// Batteries belong to the first.
 struct Shard {
   std::uint64_t index = 0, count = 1;  ///< index < count
 };
