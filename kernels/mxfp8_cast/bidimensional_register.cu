@@ -52,21 +52,6 @@ struct Params {
 struct Run {
   std::uint32_t word[words_per_run];
 
-  __device__ __forceinline__ void load(const std::byte* from, bool aligned_32, CachePolicy policy) {
-    if (has_256_bit_loads && aligned_32) {
-      const Bits256 all = load_nc_256(from, policy);
-      ASSAY_UNROLL
-      for (unsigned i = 0; i < words_per_run; ++i) word[i] = all.word[i];
-      return;
-    }
-    ASSAY_UNROLL
-    for (unsigned i = 0; i < words_per_run; i += 4) {
-      const Bits128 part = load_nc_128(from + 4 * i, policy);
-      ASSAY_UNROLL
-      for (unsigned j = 0; j < 4; ++j) word[i + j] = part.word[j];
-    }
-  }
-
   /// Largest magnitude of the block of 32 that this run is half of. Every lane of the warp takes part.
   template <bool kNanWins>
   __device__ __forceinline__ float block_amax() const {
@@ -171,8 +156,8 @@ __device__ __forceinline__ void cast_tile(const Params& p) {
   Run x[rows];
   ASSAY_UNROLL
   for (unsigned r = 0; r < rows; ++r) {
-    x[r].load(p.x + 2 * place.element(p, r), p.aligned_32,
-              p.evict_first ? evict_first_policy() : evict_normal_policy());
+    load_words(x[r].word, p.x + 2 * place.element(p, r), p.aligned_32,
+               p.evict_first ? evict_first_policy() : evict_normal_policy());
   }
   if (p.wave != 0) prefetch_next_wave(p);
 

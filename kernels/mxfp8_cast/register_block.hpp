@@ -10,6 +10,28 @@ namespace assay::kernels::ASSAY_DEVICE_NAMESPACE::mxfp8_cast {
 
 using kernels::mxfp8_cast::SpecialBlocks;
 
+/// kWords words, eight at a time by one 256-bit load where that is an instruction and `from` is 32-byte
+/// aligned, else four at a time.
+template <unsigned kWords>
+__device__ __forceinline__ void load_words(std::uint32_t (&word)[kWords], const std::byte* from,
+                                           bool aligned_32, CachePolicy policy) {
+  if (has_256_bit_loads && aligned_32) {
+    ASSAY_UNROLL
+    for (unsigned i = 0; i < kWords; i += 8) {
+      const Bits256 part = load_nc_256(from + 4 * i, policy);
+      ASSAY_UNROLL
+      for (unsigned j = 0; j < 8; ++j) word[i + j] = part.word[j];
+    }
+    return;
+  }
+  ASSAY_UNROLL
+  for (unsigned i = 0; i < kWords; i += 4) {
+    const Bits128 part = load_nc_128(from + 4 * i, policy);
+    ASSAY_UNROLL
+    for (unsigned j = 0; j < 4; ++j) word[i + j] = part.word[j];
+  }
+}
+
 /// The scale byte under each contract for blocks with NaN or Inf. `amax` is the largest magnitude; NaN where
 /// any element is under `poison`, and only where all are under the others.
 __device__ __forceinline__ std::uint32_t block_scale(float amax, ScaleRule rule, SpecialBlocks specials,

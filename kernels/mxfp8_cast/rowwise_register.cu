@@ -33,7 +33,7 @@ struct Params {
   ScaleRule scale_rule;
   SpecialBlocks specials;
   bool zero_padding;
-  bool aligned_32;  ///< x is 32-byte aligned, so one 256-bit load may fetch 16 two-byte elements
+  bool aligned_32;  ///< x is 32-byte aligned, so 256-bit loads may fetch it
   bool evict_first;
   std::uint32_t wave;  ///< thread blocks resident at a time, to prefetch one wave ahead; 0: no prefetch
 };
@@ -44,23 +44,6 @@ struct HalfBlock {
   static constexpr unsigned element_bytes = kInput == Input::fp32 ? 4 : 2;
   static constexpr unsigned words = elements_per_lane * element_bytes / 4;
   std::uint32_t word[words];
-
-  __device__ __forceinline__ void load(const std::byte* from, bool aligned_32, CachePolicy policy) {
-    if constexpr (kInput != Input::fp32) {
-      if (has_256_bit_loads && aligned_32) {
-        const Bits256 all = load_nc_256(from, policy);
-        ASSAY_UNROLL
-        for (unsigned i = 0; i < words; ++i) word[i] = all.word[i];
-        return;
-      }
-    }
-    ASSAY_UNROLL
-    for (unsigned i = 0; i < words; i += 4) {
-      const Bits128 part = load_nc_128(from + 4 * i, policy);
-      ASSAY_UNROLL
-      for (unsigned j = 0; j < 4; ++j) word[i + j] = part.word[j];
-    }
-  }
 
   __device__ __forceinline__ float element(unsigned i) const {
     if constexpr (kInput == Input::fp32) return std::bit_cast<float>(word[i]);
@@ -135,8 +118,8 @@ __global__ void __launch_bounds__(kThreads) rowwise_register(const Params p) {
 
   HalfBlock<kInput> x{};
   if (live) {
-    x.load(p.x + first * HalfBlock<kInput>::element_bytes, p.aligned_32,
-           p.evict_first ? evict_first_policy() : evict_normal_policy());
+    load_words(x.word, p.x + first * HalfBlock<kInput>::element_bytes, p.aligned_32,
+               p.evict_first ? evict_first_policy() : evict_normal_policy());
   }
   if (p.wave != 0) prefetch_next_wave<kInput, kThreads>(p);
   const std::uint32_t byte =
