@@ -1,4 +1,4 @@
-// Both routes on every device of this machine: against the oracle, against each other, and against their own
+// The routes on every device of this machine: against the oracle, against each other, and against their own
 // promises.
 #include "kernels/mxfp8_cast/cast.hpp"
 
@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "kernels/mxfp8_cast/cast_test_input.hpp"
+#include "kernels/mxfp8_cast/cast_test_run.hpp"
 #include "oracles/mxfp8_cast/oracle.hpp"
 
 namespace assay::kernels::mxfp8_cast {
@@ -16,12 +16,11 @@ namespace {
 namespace oracle = oracles::mxfp8_cast;
 using formats::Format;
 
+using testing::before;
+using testing::run;
+using testing::Sides;
+
 constexpr Input inputs[] = {Input::fp32, Input::fp16, Input::bf16};
-constexpr Element elements[] = {Element::e4m3, Element::e5m2};
-constexpr ScaleRule rules[] = {ScaleRule::rceil, ScaleRule::floor, ScaleRule::ceil, ScaleRule::even};
-constexpr SpecialBlocks specials[] = {SpecialBlocks::poison, SpecialBlocks::te_staged,
-                                      SpecialBlocks::te_register};
-constexpr Padding paddings[] = {Padding::untouched, Padding::zero};
 
 std::vector<Device*> devices() {
   std::vector<Device*> present{device(DeviceKind::cpu)};
@@ -33,48 +32,21 @@ struct Shape {
   std::int64_t rows, cols, scale_rows, scale_stride;
 };
 
-struct Outputs {
-  std::vector<std::byte> data, scales;
-  Witness witness;
-  bool operator==(const Outputs& other) const { return data == other.data && scales == other.scales; }
-};
-
-constexpr std::byte before{0xA5};  ///< what outputs hold before a run
-
-/// Runs a route between guard zones, with x and data aligned to exactly `alignment`.
-Outputs run(Device& on, const Route& route, Problem problem, const std::vector<std::byte>& x,
-            std::size_t alignment) {
-  Outputs out;
-  out.data.assign(static_cast<std::size_t>(problem.rows * problem.cols), before);
-  out.scales.assign(static_cast<std::size_t>(problem.rowwise.scale_rows * problem.rowwise.scale_stride),
-                    before);
-  const auto x_buffer = on.allocate("x", x.size(), alignment);
-  const auto data = on.allocate("data", out.data.size(), std::min<std::size_t>(alignment, 16));
-  const auto scales = on.allocate("scales", out.scales.size(), 1);
-  x_buffer->upload(x);
-  data->upload(out.data);
-  scales->upload(out.scales);
-  problem.x = x_buffer->data();
-  problem.rowwise.data = static_cast<std::uint8_t*>(data->data());
-  problem.rowwise.scales = static_cast<std::uint8_t*>(scales->data());
-  const Support support = route.supports(problem);
-  EXPECT_TRUE(support.supported) << route.info.name << ": " << support.reason;
-  LaunchContext context{on, out.witness};
-  route.run(context, problem);
-  on.synchronize();
-  std::vector<std::byte> x_after(x.size());
-  x_buffer->download(x_after);
-  EXPECT_EQ(x, x_after) << "the input was written";
-  data->download(out.data);
-  scales->download(out.scales);
-  for (const auto* buffer : {x_buffer.get(), data.get(), scales.get()}) EXPECT_FALSE(buffer->guard_damage());
-  return out;
+/// Runs a route that has to take the problem.
+Sides run_route(Device& on, const Route& route, const Problem& problem, const std::vector<std::byte>& x,
+                std::size_t alignment) {
+  return run(
+      on,
+      [&](LaunchContext& context, const Problem& placed) {
+        const Support support = route.supports(placed);
+        EXPECT_TRUE(support.supported) << route.info.name << ": " << support.reason;
+        route.run(context, placed);
+      },
+      problem, x, alignment);
 }
 
 Problem problem_of(const Shape& s, Input input, Element element) {
-  Problem p;
-  p.rows = s.rows;
-  p.cols = s.cols;
+  Problem p = testing::problem_of(s.rows, s.cols, Direction::rowwise, ScaleLayout::linear, 0);
   p.rowwise.scale_rows = s.scale_rows;
   p.rowwise.scale_stride = s.scale_stride;
   p.input = input;
@@ -83,12 +55,7 @@ Problem problem_of(const Shape& s, Input input, Element element) {
 }
 
 std::string describe(const Route& route, const Problem& p) {
-  return std::string(route.info.name) + " " + std::to_string(p.rows) + "x" + std::to_string(p.cols) +
-         " input " + std::to_string(static_cast<int>(p.input)) + " element " +
-         std::to_string(static_cast<int>(p.element)) + " rule " +
-         std::to_string(static_cast<int>(p.scale_rule)) + " specials " +
-         std::to_string(static_cast<int>(p.specials)) + " padding " +
-         std::to_string(static_cast<int>(p.padding));
+  return std::string(route.info.name) + " " + testing::describe(p);
 }
 
 /// The first stored element that the acceptance does not allow; every acceptance of a cast is exact.
@@ -112,59 +79,71 @@ std::string first_difference(const arithmetic::Acceptance& expected, const std::
   return {};
 }
 
-void expect_as_the_oracle_says(const Outputs& out, const Route& route, const Problem& p,
+void expect_as_the_oracle_says(const Sides& out, const Route& route, const Problem& p,
                                const std::vector<std::byte>& x) {
   constexpr Format input_formats[] = {Format::fp32, Format::fp16, Format::bf16};
   const oracle::Contracts contracts{
       p.element == Element::e4m3 ? Format::e4m3 : Format::e5m2, static_cast<oracle::ScaleRule>(p.scale_rule),
-      static_cast<oracle::SpecialBlocks>(p.specials), static_cast<oracle::Padding>(p.padding)};
-  const oracle::Shape shape{
-      static_cast<std::size_t>(p.rows),
-      static_cast<std::size_t>(p.cols),
-      {static_cast<std::size_t>(p.rowwise.scale_rows), static_cast<std::size_t>(p.rowwise.scale_stride)},
-      {}};
-  const auto accepted = oracle::accept(input_formats[static_cast<int>(p.input)], x, shape,
-                                       oracle::Direction::rowwise, contracts);
-  EXPECT_EQ(first_difference(accepted.scales, out.scales), "") << "scales of " << describe(route, p);
-  EXPECT_EQ(first_difference(accepted.data, out.data), "") << "data of " << describe(route, p);
+      static_cast<oracle::SpecialBlocks>(p.specials), static_cast<oracle::Padding>(p.padding),
+      static_cast<oracle::ScaleLayout>(p.scale_layout)};
+  const auto extent = [](const Output& output) {
+    return oracle::ScaleExtent{static_cast<std::size_t>(output.scale_rows),
+                               static_cast<std::size_t>(output.scale_stride)};
+  };
+  const oracle::Shape shape{static_cast<std::size_t>(p.rows), static_cast<std::size_t>(p.cols),
+                            extent(p.rowwise), extent(p.colwise)};
+  const auto expect = [&](const testing::Side& side, oracle::Direction direction, const char* name) {
+    const auto accepted =
+        oracle::accept(input_formats[static_cast<int>(p.input)], x, shape, direction, contracts);
+    EXPECT_EQ(first_difference(accepted.scales, side.scales), "")
+        << name << " scales of " << describe(route, p);
+    EXPECT_EQ(first_difference(accepted.data, side.data), "") << name << " data of " << describe(route, p);
+  };
+  if (p.has_rowwise()) expect(out.rowwise, oracle::Direction::rowwise, "rowwise");
+  if (p.has_colwise()) expect(out.colwise, oracle::Direction::colwise, "colwise");
 }
 
-/// Calls visit(problem, x) with every combination of formats and contracts over one shape.
-template <class Visit>
-void for_all_contracts(const Shape& shape, const Visit& visit) {
+/// Every route that takes the problem, under every contract; they also agree with each other.
+void check_every_route(Device& on, const Problem& any_contract) {
   std::uint32_t first_block = 0;
-  for (const Input input : inputs) {
-    const auto x = make_input(input, shape.rows, shape.cols, first_block++);
-    for (const Element element : elements) {
-      Problem p = problem_of(shape, input, element);
-      for (const ScaleRule rule : rules) {
-        for (const SpecialBlocks special : specials) {
-          for (const Padding padding : paddings) {
-            p.scale_rule = rule;
-            p.specials = special;
-            p.padding = padding;
-            visit(p, x);
-          }
-        }
-      }
+  testing::for_all_contracts(any_contract, [&](const Problem& p) {
+    const auto x = p.direction == Direction::colwise
+                       ? testing::make_colwise_input(p.input, p.rows, p.cols, first_block)
+                       : make_input(p.input, p.rows, p.cols, first_block);
+    ++first_block;
+    std::vector<Sides> by_route;
+    for (const Route& route : routes(on.kind())) {
+      Problem placed = p;
+      alignas(16) static std::uint8_t memory[16];
+      placed.x = placed.rowwise.data = placed.colwise.data = memory;
+      if (!route.supports(placed).supported) continue;
+      by_route.push_back(run_route(on, route, p, x, 16));
+      expect_as_the_oracle_says(by_route.back(), route, p, x);
+      EXPECT_TRUE(by_route[0] == by_route.back()) << describe(route, p);
     }
-  }
+    EXPECT_GE(by_route.size(), 2u) << "staged and dispatch take everything";
+  });
 }
 
-TEST(Cast, BothRoutesGiveWhatTheOracleSaysUnderEveryContract) {
+TEST(Cast, EveryRouteGivesWhatTheOracleSaysUnderEveryContract) {
   // Packed scales, padded ones, pad rows, a last thread block and a last tile that are not full.
   const Shape shapes[] = {{1, 128, 1, 4}, {3, 256, 3, 11}, {67, 128, 128, 4}, {5, 384, 8, 16}};
   for (Device* on : devices()) {
     for (const Shape& shape : shapes) {
-      for_all_contracts(shape, [&](const Problem& p, const std::vector<std::byte>& x) {
-        std::vector<Outputs> by_route;
-        for (const Route& route : routes(on->kind())) {
-          by_route.push_back(run(*on, route, p, x, 16));
-          expect_as_the_oracle_says(by_route.back(), route, p, x);
-        }
-        EXPECT_TRUE(by_route[0] == by_route[1]) << describe(routes(on->kind())[0], p);
-      });
+      check_every_route(*on, problem_of(shape, Input::bf16, Element::e4m3));
       if (HasFailure()) return;
+    }
+  }
+}
+
+TEST(Cast, EveryRouteTakesEveryDirectionAndLayoutThatItSays) {
+  for (Device* on : devices()) {
+    for (const Direction direction : {Direction::rowwise, Direction::colwise, Direction::bidimensional}) {
+      for (const ScaleLayout layout : {ScaleLayout::linear, ScaleLayout::swizzled}) {
+        check_every_route(*on, testing::problem_of(64, 256, direction, layout, 0));
+        check_every_route(*on, testing::problem_of(37, 96, direction, layout, 2));
+        if (HasFailure()) return;
+      }
     }
   }
 }
@@ -179,7 +158,7 @@ TEST(Cast, StagedTakesAnyWholeBlocksAndAnyAlignment) {
         for (std::size_t alignment = format_of(input).bytes(); alignment <= 32; alignment *= 2) {
           Problem p = problem_of(shape, input, Element::e4m3);
           p.padding = Padding::zero;
-          expect_as_the_oracle_says(run(*on, staged, p, x, alignment), staged, p, x);
+          expect_as_the_oracle_says(run_route(*on, staged, p, x, alignment), staged, p, x);
         }
       }
     }
@@ -192,8 +171,8 @@ TEST(Cast, RegisterUsesMoreAlignmentOnlyWhereThereIsMore) {
     for (const Input input : inputs) {
       const Problem p = problem_of({9, 128, 9, 4}, input, Element::e5m2);
       const auto x = make_input(input, p.rows, p.cols, 3);
-      EXPECT_TRUE(run(*on, route, p, x, 16) == run(*on, route, p, x, 32));
-      expect_as_the_oracle_says(run(*on, route, p, x, 256), route, p, x);
+      EXPECT_TRUE(run_route(*on, route, p, x, 16) == run_route(*on, route, p, x, 32));
+      expect_as_the_oracle_says(run_route(*on, route, p, x, 256), route, p, x);
     }
   }
 }
@@ -206,13 +185,13 @@ TEST(Cast, ResultsDoNotDependOnTheOrderOfLanesAndBlocks) {
     p.padding = Padding::zero;
     const auto x = make_input(p.input, p.rows, p.cols, 0);
     cpu.executor_options = options;
-    const Outputs forward = run(cpu, route, p, x, 16);
+    const Sides forward = run_route(cpu, route, p, x, 16);
     cpu.executor_options.lanes = cpu.executor_options.blocks = executor::Order::reverse;
     cpu.executor_options.shared_poison = 0x00;
-    EXPECT_TRUE(run(cpu, route, p, x, 16) == forward) << route.info.name;
+    EXPECT_TRUE(run_route(cpu, route, p, x, 16) == forward) << route.info.name;
     cpu.executor_options.lanes = cpu.executor_options.blocks = executor::Order::seeded;
     for (cpu.executor_options.seed = 1; cpu.executor_options.seed < 4; ++cpu.executor_options.seed) {
-      EXPECT_TRUE(run(cpu, route, p, x, 16) == forward) << route.info.name;
+      EXPECT_TRUE(run_route(cpu, route, p, x, 16) == forward) << route.info.name;
     }
   }
   cpu.executor_options = options;
@@ -223,7 +202,7 @@ TEST(Cast, TheWitnessShowsExactlyThePromisedLaunches) {
     ASSERT_EQ(routes(on->kind()).size(), 4u);
     for (const Route& route : routes(on->kind())) {
       const Problem p = problem_of({130, 128, 130, 4}, Input::bf16, Element::e4m3);
-      const Outputs out = run(*on, route, p, make_input(p.input, p.rows, p.cols, 0), 16);
+      const Sides out = run_route(*on, route, p, make_input(p.input, p.rows, p.cols, 0), 16);
       ASSERT_EQ(out.witness.launches.size(), 1u);
       EXPECT_EQ(out.witness.launches[0].kernel, route.info.kernels[0]);
       EXPECT_EQ(out.witness.counters.count("dispatch.register"), route.info.name == "dispatch" ? 1u : 0u);

@@ -28,7 +28,7 @@ struct Sides {
   bool operator==(const Sides& o) const { return rowwise == o.rowwise && colwise == o.colwise; }
 };
 
-using Launcher = void (*)(LaunchContext&, const Problem&);
+using Launcher = std::function<void(LaunchContext&, const Problem&)>;
 
 /// The buffers of one direction, in which `problem`'s output then lies.
 struct SideBuffers {
@@ -54,7 +54,7 @@ struct SideBuffers {
 };
 
 /// x and data are aligned to exactly `alignment`, scales to nothing.
-inline Sides run(Device& on, Launcher launch, Problem problem, const std::vector<std::byte>& x,
+inline Sides run(Device& on, const Launcher& launch, Problem problem, const std::vector<std::byte>& x,
                  std::size_t alignment = 16) {
   Sides out;
   const auto x_buffer = on.allocate("x", x.size(), alignment);
