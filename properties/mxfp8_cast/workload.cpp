@@ -5,12 +5,12 @@
 #include <algorithm>
 #include <cassert>
 #include <optional>
-#include <thread>
 
 #include "fixtures/files/tensor_file.hpp"
 #include "fixtures/tensor/errors.hpp"
 #include "kernels/mxfp8_cast/cast.hpp"
 #include "oracles/formats/codec.hpp"
+#include "properties/gate/threads.hpp"
 #include "properties/mxfp8_cast/diagnosis.hpp"
 #include "properties/mxfp8_cast/rules.hpp"
 
@@ -263,7 +263,7 @@ const std::vector<arithmetic::Acceptance>& CastWorkload::acceptance() {
   if (!acceptance_.empty()) return acceptance_;
   for (const auto direction : point_.directions()) {
     auto expected = oracle::accept(point_.input, x_, point_.shape, direction, point_.contracts,
-                                   oracle::Fault::none, std::max(1u, std::thread::hardware_concurrency()));
+                                   oracle::Fault::none, threads_for(point_.shape.rows * point_.shape.cols));
     acceptance_.push_back(std::move(expected.data));
     acceptance_.push_back(std::move(expected.scales));
   }

@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <cassert>
-#include <thread>
 
 #include "fixtures/files/tensor_file.hpp"
 #include "fixtures/tensor/errors.hpp"
 #include "kernels/mxfp8_dequant/dequant.hpp"
 #include "properties/comparator/comparator.hpp"
+#include "properties/gate/threads.hpp"
 
 namespace assay::properties::mxfp8_dequant {
 namespace {
@@ -17,12 +17,6 @@ namespace {
 namespace cast = oracles::mxfp8_cast;
 namespace dequant = kernels::mxfp8_dequant;
 using formats::Format;
-
-/// Threads that pay for a case of that many elements: to start one costs as much as some 16,384 of them.
-unsigned threads_for(std::size_t elements) {
-  return static_cast<unsigned>(
-      std::clamp<std::size_t>(elements >> 14, 1, std::max(1u, std::thread::hardware_concurrency())));
-}
 
 /// The problem as a kernel sees it; the enumerations of oracle and kernel are separate on purpose and meet
 /// only here.
