@@ -218,7 +218,8 @@ void check(const Launch& launch) {
 unsigned default_workers() {
   // Beyond this the guard pages of 1024 stacks a worker come near the kernel's limit on mappings (65530).
   constexpr unsigned most = 16;
-  return detail::one_worker ? 1 : std::clamp(std::thread::hardware_concurrency(), 1u, most);
+  static const unsigned cores = std::thread::hardware_concurrency();  // asking opens a file
+  return detail::one_worker ? 1 : std::clamp(cores, 1u, most);
 }
 
 Counts run(const Launch& launch, const std::function<void()>& lane, const Options& options) {

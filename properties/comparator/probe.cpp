@@ -6,6 +6,7 @@
 #include <optional>
 
 #include "oracles/formats/codec.hpp"
+#include "oracles/formats/definition.hpp"  // inline: a search asks of every element
 
 namespace assay::properties {
 namespace {
@@ -50,8 +51,8 @@ class Prober {
  private:
   // ---- what the definition says ----
   bool integer() const { return spec_.specials == formats::Specials::none; }
-  bool nan(std::uint32_t code) const { return formats::is_nan(accept_.format, code); }
-  std::uint32_t key(std::uint32_t code) const { return formats::ordered_key(accept_.format, code); }
+  bool nan(std::uint32_t code) const { return formats::definition::is_nan(spec_, code); }
+  std::uint32_t key(std::uint32_t code) const { return formats::definition::ordered_key(spec_, code); }
   std::uint32_t code_of(std::uint32_t key) const {
     if (integer()) return key ^ sign_;
     return (key & sign_) != 0 || sign_ == 0 ? key ^ sign_ : ~key & mask_;
