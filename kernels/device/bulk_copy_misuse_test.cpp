@@ -302,11 +302,11 @@ TEST(BulkCopyMisuse, StoringWhatNoFenceHasShown) {
 }
 
 TEST(BulkCopyMisuse, StoringABoxThatBeginsBeforeTheMatrix) {
-  for (const auto& [row, col] : {std::pair{-4, 0}, std::pair{0, -4}, std::pair{-4, 60}}) {
+  for (const auto& origin : {std::pair{-4, 0}, std::pair{0, -4}, std::pair{-4, 60}}) {
     expect_store_fault({"must not begin before the matrix"}, [&](Box& box, const TensorMap2d& map) {
       fence_proxy_async();
       __syncthreads();
-      if (threadIdx.x == 0) bulk_store_2d(map, row, col, &box);
+      if (threadIdx.x == 0) bulk_store_2d(map, origin.first, origin.second, &box);
     });
   }
 }
