@@ -129,8 +129,8 @@ void add_offsets(std::vector<Point>& points, std::uint64_t seed) {
 }
 
 /// Grids that outgrow narrow indices: 65,600 blocks of 32, more than 16 bits count, in 257 tiles of 64 rows,
-/// whose scales lie 300 apart; a single row whose few threads have 127 rows of padding to zero; and the
-/// launch shape of large casts.
+/// whose scales lie 300 apart; more rows, and more columns, than 16 bits count; a single row whose few
+/// threads have 127 rows of padding to zero. Three of them take the launch shape of large casts.
 void add_big_grid(std::vector<Point>& points, std::uint64_t seed) {
   Point point;
   point.contracts.padding = oracle::Padding::zero;
@@ -141,8 +141,12 @@ void add_big_grid(std::vector<Point>& points, std::uint64_t seed) {
   point.shape = {16400, 128, {16512, 300}, {}};
   points.push_back(point);
   // More elements than the tier of small casts takes on the cpu device, and on a GPU at the level full;
-  // packed, so that dispatch sends it there too. The last thread block is not full.
-  point.shape = {1025, 256, {1025, 8}, {}};
+  // packed, so that dispatch sends it there too. The last thread block is not full, and the flat index of a
+  // block is its place.
+  point.shape = {32, 65664, {32, 2052}, {}};
+  points.push_back(point);
+  point.input = Format::fp32;
+  point.shape = {65600, 32, {65600, 3}, {}};
   points.push_back(point);
 }
 

@@ -97,6 +97,26 @@ void add_specials(std::vector<Point>& points, std::uint64_t seed) {
   }
 }
 
+/// Blocks of nothing but NaN in a band that is not whole: what lies below the matrix must not count as
+/// numbers, however few rows are missing. Only te_register tells such a block from one of zeros.
+void add_partial_nan(std::vector<Point>& points, std::uint64_t seed) {
+  std::size_t turn = 0;
+  for (const std::size_t rows : {1, 2, 16, 30, 31}) {
+    for (const Format input : {Format::bf16, Format::fp16, Format::fp32}) {
+      Point point;
+      point.input = input;
+      point.contracts.specials = oracle::SpecialBlocks::te_register;
+      point.direction = direction_of(turn);
+      point.fill = Pattern::nan_counts;
+      point.transpose = true;
+      point.seed = seed;
+      set_layout(point, rows, 96, turn % layouts);
+      points.push_back(point);
+      ++turn;
+    }
+  }
+}
+
 /// Sizes on both sides of the bands, tiles and vectors of either route. Register kernels take bf16 in whole
 /// bands of 256 columns, so such shapes meet more contracts of bf16.
 void add_shapes(std::vector<Point>& points, Level level, std::uint64_t seed) {
@@ -143,8 +163,9 @@ void add_amax_sweep(std::vector<Point>& points, Level level, std::uint64_t seed)
   }
 }
 
-/// Grids that outgrow narrow indices: 67,584 blocks of 32 x 1, more than 16 bits count, in 66 bands, and in
-/// 264 bands of one run of 256 columns, scales in wide strides; and the launch shape of large casts.
+/// Grids that outgrow narrow indices: 66,048 columns, more than 16 bits count, in one band; 264 bands of one
+/// run of 256 columns, scales in wide strides; more rows than 16 bits count; and the launch shape of large
+/// casts.
 void add_big_grid(std::vector<Point>& points, std::uint64_t seed) {
   Point point;
   point.direction = Direction::colwise;
@@ -152,17 +173,22 @@ void add_big_grid(std::vector<Point>& points, std::uint64_t seed) {
   point.fill = Pattern::ramps;
   point.transpose = true;
   point.seed = seed;
-  point.shape = {2112, 1024, {}, {67, 1300}};
+  point.shape = {32, 66048, {}, {3, 66100}};
   points.push_back(point);
   point.direction = Direction::bidimensional;
   point.transpose = false;
-  point.shape = {8448, 256, {8500, 9}, {300, 256}};
+  point.shape = {8448, 256, {8500, 9}, {300, 300}};
   points.push_back(point);
   // Packed and in many waves of the cpu device, so that dispatch sends it to the register kernels too.
   point.shape = {1056, 512, {}, {}};
   set_default_extents(point);
   points.push_back(point);
   point.direction = Direction::colwise;
+  points.push_back(point);
+  // Of fp32, whose tiles are the narrower ones.
+  point.direction = Direction::bidimensional;
+  point.input = Format::fp32;
+  point.shape = {65600, 32, {65600, 3}, {2050, 32}};
   points.push_back(point);
 }
 
@@ -213,6 +239,7 @@ void add_direction_cases(std::vector<Point>& points, Level level, std::uint64_t 
   add_grid(points, level, seed);
   add_offsets(points, seed);
   add_specials(points, seed);
+  add_partial_nan(points, seed);
   add_shapes(points, level, seed);
   add_amax_sweep(points, level, seed);
   add_big_grid(points, seed);

@@ -139,7 +139,8 @@ void add_quantised(std::vector<Point>& points, std::uint64_t seed) {
   }
 }
 
-/// More blocks, and more thread blocks of either route, than 16 bits count; a single row past 2^16 columns.
+/// More blocks, and more thread blocks of either route, than 16 bits count; likewise rows, and columns in
+/// either direction.
 void add_big_grid(std::vector<Point>& points, std::uint64_t seed) {
   Point point;
   point.data = DataPattern::any_bits;
@@ -147,7 +148,10 @@ void add_big_grid(std::vector<Point>& points, std::uint64_t seed) {
   point.seed = seed;
   set_shape(point, 1, 65600, 1);
   points.push_back(point);
-  set_shape(point, 16400, 128, 4);
+  set_shape(point, 65600, 32, 4);
+  points.push_back(point);
+  point.shape.direction = Direction::colwise;
+  set_shape(point, 1, 65600, 1);
   points.push_back(point);
 }
 
