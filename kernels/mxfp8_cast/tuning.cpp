@@ -19,7 +19,8 @@ constexpr std::int64_t small = std::int64_t{1} << 17;  ///< 17.3 M elements on 1
 constexpr Tier rowwise_sm90[] = {{small, {128, true, true}}, {any, {1024, false, false}}};
 constexpr Tier band_sm90[] = {{any, {256, false, false}}};
 
-// As published for Blackwell parts: x is read once and leaves L2 first, and the next wave is on its way.
+// Not measured. L2 policies and a prefetch one wave ahead are published for Blackwell parts; evict_first is
+// our reading of the former.
 constexpr Tier rowwise_sm100[] = {{small, {128, true, true}}, {any, {1024, true, true}}};
 constexpr Tier band_sm100[] = {{any, {256, true, true}}};
 
