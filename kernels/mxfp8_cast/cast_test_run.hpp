@@ -106,6 +106,9 @@ inline std::string describe(const Problem& p) {
          number(p.scale_layout);
 }
 
+/// Every byte of every direction that was asked for, padding included (oracle_comparison_test.cpp).
+void expect_as_the_oracle_says(const Sides&, const Problem&, const std::vector<std::byte>& x);
+
 /// Calls visit with the problem under every combination of formats and contracts.
 inline void for_all_contracts(Problem p, const std::function<void(const Problem&)>& visit) {
   for (const Input input : {Input::fp32, Input::fp16, Input::bf16}) {
