@@ -53,7 +53,7 @@ Agreement check_agreement(const Family& family, const Workload& workload,
   const std::vector<kernels::RouteInfo> infos = family.routes();
   const std::vector<OutputBuffer> outputs = workload.outputs();
   std::size_t largest = 0;
-  for (const OutputBuffer& output : outputs) largest = std::max(largest, bytes_of(output));
+  for (const auto& buffer : out.owned) largest = std::max(largest, buffer->bytes());
   const Bytes poison = poisoned(largest, false);
   std::vector<Bytes> first(outputs.size());
   Bytes actual;

@@ -72,7 +72,7 @@ class CaseRun {
         routes_(route_indices(family_, benchmark_)),
         workload_(family_.materialise(benchmark_.token)),
         in_(allocate_inputs(workload_->inputs(), device)),
-        out_(allocate_outputs(workload_->outputs(), device)) {
+        out_(allocate_outputs(*workload_, device)) {
     check_traffic(benchmark_, *workload_);
   }
 

@@ -51,7 +51,9 @@ class RowsWorkload final : public Workload {
     return route == 1 && bodies_.slow_refuses ? kernels::Support::no("cols are odd")
                                               : kernels::Support::yes();
   }
-  kernels::Support expected_support(std::size_t) const override { return kernels::Support::yes(); }
+  kernels::Support expected_support(std::size_t, kernels::DeviceKind) const override {
+    return kernels::Support::yes();
+  }
   ExpectedWitness expected_witness(std::size_t route) const override {
     constexpr const char* kernels[] = {"copy_fast", "copy_slow", "copy_third"};
     return {{kernels[route]}, {}};

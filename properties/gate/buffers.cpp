@@ -26,10 +26,12 @@ Buffers allocate_inputs(const std::vector<InputBuffer>& inputs, kernels::Device&
   return buffers;
 }
 
-Buffers allocate_outputs(const std::vector<OutputBuffer>& outputs, kernels::Device& device) {
+Buffers allocate_outputs(const Workload& workload, kernels::Device& device) {
   Buffers buffers;
-  for (const OutputBuffer& output : outputs)
+  for (const OutputBuffer& output : workload.outputs())
     add(buffers, device.allocate(output.name, bytes_of(output), output.alignment));
+  for (const ScratchBuffer& scratch : workload.scratch())
+    add(buffers, device.allocate(scratch.name, scratch.bytes, scratch.alignment));
   return buffers;
 }
 

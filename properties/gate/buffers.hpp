@@ -21,8 +21,8 @@ std::size_t bytes_of(const OutputBuffer&);
 
 /// The inputs uploaded, in the order of Workload::inputs().
 Buffers allocate_inputs(const std::vector<InputBuffer>&, kernels::Device&);
-/// The outputs with whatever the memory held.
-Buffers allocate_outputs(const std::vector<OutputBuffer>&, kernels::Device&);
+/// The outputs and behind them the scratch buffers, with whatever the memory held.
+Buffers allocate_outputs(const Workload&, kernels::Device&);
 
 void collect_damage(const Buffers&, std::vector<kernels::GuardDamage>&);
 

@@ -44,6 +44,14 @@ struct OutputBuffer {
   std::function<std::optional<std::pair<std::size_t, std::size_t>>(std::size_t)> place = {};
 };
 
+/// Memory the kernel works in: neither read nor judged. The gate poisons it before every run, so that a
+/// result made of what nobody wrote moves, and puts guard zones around it.
+struct ScratchBuffer {
+  std::string name;
+  std::size_t bytes = 0;
+  std::size_t alignment = 256;
+};
+
 /// The contents of all outputs, in the order of Workload::outputs().
 using Contents = std::vector<std::vector<std::byte>>;
 
@@ -66,17 +74,18 @@ class Workload {
   virtual std::string token() const = 0;
   virtual std::vector<InputBuffer> inputs() const = 0;
   virtual std::vector<OutputBuffer> outputs() const = 0;
+  virtual std::vector<ScratchBuffer> scratch() const { return {}; }
   /// Computed on first use by the oracle; the same for every route and device.
   virtual const std::vector<arithmetic::Acceptance>& acceptance() = 0;
   /// Whether route `route` of that device takes this case: what the route itself says.
   virtual kernels::Support supports(std::size_t route, kernels::DeviceKind) const = 0;
   /// What it has to say: the family's own rule, decided without asking any kernel. A route that refuses more,
   /// accepts more or gives another reason fails.
-  virtual kernels::Support expected_support(std::size_t route) const = 0;
+  virtual kernels::Support expected_support(std::size_t route, kernels::DeviceKind) const = 0;
   /// What a run of the route has to show, decided without asking any kernel: a route that falls back to
   /// another's kernels, or whose dispatch decides otherwise, fails.
   virtual ExpectedWitness expected_witness(std::size_t route) const = 0;
-  /// Runs it on device pointers in the order of inputs() and outputs().
+  /// Runs it on device pointers in the order of inputs(), and of outputs() followed by scratch().
   virtual void launch(std::size_t route, kernels::LaunchContext&, std::span<void* const> inputs,
                       std::span<void* const> outputs) const = 0;
   /// Names the damage of a failing output; empty when no known fault explains it.

@@ -64,7 +64,7 @@ class CopyWorkload : public Workload {
     if (route == 0) return refuse_first ? kernels::Support::no("too wide") : kernels::Support::yes();
     return refusal.empty() ? kernels::Support::yes() : kernels::Support::no(refusal);
   }
-  kernels::Support expected_support(std::size_t route) const override {
+  kernels::Support expected_support(std::size_t route, kernels::DeviceKind) const override {
     return route == 1 ? kernels::Support::no("rows are odd") : kernels::Support::yes();
   }
   ExpectedWitness expected_witness(std::size_t route) const override {

@@ -74,8 +74,9 @@ class ApprovedWorkload : public Workload {
   kernels::Support supports(std::size_t route, kernels::DeviceKind device) const override {
     return base_.supports(route, device);
   }
-  kernels::Support expected_support(std::size_t route) const override {
-    return base_.expected_support(route);
+  std::vector<ScratchBuffer> scratch() const override { return base_.scratch(); }
+  kernels::Support expected_support(std::size_t route, kernels::DeviceKind device) const override {
+    return base_.expected_support(route, device);
   }
   ExpectedWitness expected_witness(std::size_t route) const override { return base_.expected_witness(route); }
   void launch(std::size_t route, kernels::LaunchContext& context, std::span<void* const> in,

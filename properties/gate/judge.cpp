@@ -125,7 +125,7 @@ CaseResult judge_case(const Family& family, Workload& workload, std::size_t rout
   CaseResult result;
   const std::string name(family.routes()[route].name);
   const kernels::Support support = workload.supports(route, device.kind());
-  const kernels::Support expected = workload.expected_support(route);
+  const kernels::Support expected = workload.expected_support(route, device.kind());
   if (support.supported != expected.supported || support.reason != expected.reason) {
     const auto words = [](const kernels::Support& what) {
       return what.supported ? std::string("takes it") : fmt::format("refuses it ({})", what.reason);

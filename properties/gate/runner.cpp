@@ -32,7 +32,7 @@ Execution execute(const Workload& workload, std::size_t route, kernels::Device& 
   const std::vector<InputBuffer> inputs = workload.inputs();
   const std::vector<OutputBuffer> outputs = workload.outputs();
   const Buffers in = allocate_inputs(inputs, device);
-  const Buffers out = allocate_outputs(outputs, device);
+  const Buffers out = allocate_outputs(workload, device);
   const executor::Options base = device.executor_options;
 
   for (const bool second : {false, true}) {
@@ -43,6 +43,8 @@ Execution execute(const Workload& workload, std::size_t route, kernels::Device& 
       before.push_back(poisoned(bytes_of(outputs[i]), second));
       out.owned[i]->upload(before.back());
     }
+    for (std::size_t i = outputs.size(); i < out.owned.size(); ++i)
+      out.owned[i]->upload(poisoned(out.owned[i]->bytes(), second));
     device.executor_options = order_of_run(second, base);
     execution.kernel_fault = launch_and_wait(workload, route, device, in, out, witness);
     device.executor_options = base;

@@ -278,7 +278,7 @@ kernels::Support CastWorkload::supports(std::size_t route, kernels::DeviceKind d
   return cast::routes(device)[route].supports(problem_of(point_, x, addresses));
 }
 
-kernels::Support CastWorkload::expected_support(std::size_t route) const {
+kernels::Support CastWorkload::expected_support(std::size_t route, kernels::DeviceKind) const {
   return mxfp8_cast::expected_support(point_, route);
 }
 

@@ -255,7 +255,7 @@ kernels::Support DequantWorkload::supports(std::size_t route, kernels::DeviceKin
   return dequant::routes(device)[route].supports(problem);
 }
 
-kernels::Support DequantWorkload::expected_support(std::size_t route) const {
+kernels::Support DequantWorkload::expected_support(std::size_t route, kernels::DeviceKind) const {
   using kernels::Support;
   const std::string_view name = dequant::routes(kernels::DeviceKind::cpu)[route].info.name;
   if (name != "vector") return Support::yes();  // scalar takes whatever a point can say

@@ -41,7 +41,7 @@ class DequantWorkload : public Workload {
   std::vector<OutputBuffer> outputs() const override;
   const std::vector<arithmetic::Acceptance>& acceptance() override;
   kernels::Support supports(std::size_t route, kernels::DeviceKind) const override;
-  kernels::Support expected_support(std::size_t route) const override;
+  kernels::Support expected_support(std::size_t route, kernels::DeviceKind) const override;
   ExpectedWitness expected_witness(std::size_t route) const override;
   void launch(std::size_t route, kernels::LaunchContext&, std::span<void* const> inputs,
               std::span<void* const> outputs) const override;
