@@ -104,6 +104,25 @@ TEST(Bench, WhatARouteLeavesOutIsNotFilledByTheOneBefore) {
   expect_in(only(run_all(family), Code::routes_differ, 2), "y: 31 of 40 elements differ");
 }
 
+TEST(Bench, WhatARouteLeavesInScratchIsGoneForTheNext) {
+  RowsFamily family;
+  family.bodies.scratch_bytes = 100;
+  family.bodies.fast_scratch = [](std::uint8_t* y, std::uint8_t* scratch) {
+    std::memcpy(scratch, y, test_cols);
+  };
+  family.bodies.slow_scratch = [](std::uint8_t* y, std::uint8_t* scratch) {
+    std::memcpy(y, scratch, test_cols);
+  };
+  expect_in(only(run_all(family), Code::routes_differ, 2), "between the routes 'fast' and 'slow'");
+}
+
+TEST(Bench, ScratchIsNotCompared) {
+  RowsFamily family;
+  family.bodies.scratch_bytes = 100;
+  family.bodies.slow_scratch = [](std::uint8_t*, std::uint8_t* scratch) { std::memset(scratch, 7, 100); };
+  EXPECT_EQ(run_all(family).exit_code(), exit_pass);
+}
+
 TEST(Bench, TheLastOfThreeRoutesIsComparedToo) {
   RowsFamily family;
   family.listed = {rows_benchmark("rowwise", {"fast", "slow", "third"})};
@@ -152,6 +171,11 @@ TEST(Bench, AWriteBesideABufferIsRefused) {
   };
   expect_in(only(run_all(family), Code::guard_damaged, 2),
             "buffer 'y': 1 bytes of its guard zone were written");
+  family.bodies.fast = copying("copy_fast");
+  family.bodies.scratch_bytes = 100;
+  family.bodies.fast_scratch = [](std::uint8_t*, std::uint8_t* scratch) { ++scratch[100]; };
+  expect_in(only(run_all(family), Code::guard_damaged, 2),
+            "buffer 'workspace': 1 bytes of its guard zone were written, first at offset 100");
 }
 
 #endif

@@ -32,6 +32,9 @@ inline Body copying(const char* kernel) {
 struct Bodies {
   Body fast = copying("copy_fast"), slow = copying("copy_slow"), third = copying("copy_third");
   bool slow_refuses = false;
+  std::size_t scratch_bytes = 0;  ///< 0: the workload asks for none
+  /// What `fast` and the others do on y and the scratch memory after that.
+  std::function<void(std::uint8_t*y, std::uint8_t*scratch)> fast_scratch, slow_scratch;
 };
 
 class RowsWorkload final : public Workload {
@@ -43,6 +46,10 @@ class RowsWorkload final : public Workload {
   std::vector<InputBuffer> inputs() const override { return {{"x", formats::Format::e4m3, x_, 16}}; }
   std::vector<OutputBuffer> outputs() const override {
     return {{"y", formats::Format::e4m3, test_rows * test_stride, 16, test_rows, test_cols, test_stride, 1}};
+  }
+  std::vector<ScratchBuffer> scratch() const override {
+    if (bodies_.scratch_bytes == 0) return {};
+    return {{"workspace", bodies_.scratch_bytes, 256}};
   }
   const std::vector<arithmetic::Acceptance>& acceptance() override {
     throw std::logic_error("a bench asks for no oracle");
@@ -62,6 +69,8 @@ class RowsWorkload final : public Workload {
               std::span<void* const> out) const override {
     const Body& body = route == 0 ? bodies_.fast : route == 1 ? bodies_.slow : bodies_.third;
     body(context, static_cast<const std::uint8_t*>(in[0]), static_cast<std::uint8_t*>(out[0]));
+    const auto& more = route == 0 ? bodies_.fast_scratch : bodies_.slow_scratch;
+    if (more) more(static_cast<std::uint8_t*>(out[0]), static_cast<std::uint8_t*>(out[1]));
   }
   std::vector<Diagnosis> diagnose(const Contents&, const Contents&) override { return {}; }
 

@@ -3,117 +3,20 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <functional>
 
-#include "oracles/arithmetic/acceptance.hpp"
 #include "properties/gate/damage.hpp"
 #include "properties/gate/judge.hpp"
 #include "properties/gate/recorder.hpp"
 #include "properties/gate/report.hpp"
 #include "properties/gate/runner.hpp"
-
-#if defined(__SANITIZE_ADDRESS__)
-#define ASSAY_GUARDS_ARE_POISONED 1
-#elif defined(__has_feature)
-#define ASSAY_GUARDS_ARE_POISONED __has_feature(address_sanitizer)
-#else
-#define ASSAY_GUARDS_ARE_POISONED 0
-#endif
+#include "properties/gate/testing.hpp"
 
 namespace assay::properties {
 namespace {
 
-using kernels::LaunchContext;
+using namespace copy_testing;
 
-constexpr std::size_t rows = 4, cols = 6, stride = 8;
-
-/// Copies x [4, 6] into a padded output [4, 8] of e4m3 codes, padding untouched. `body` is what "ran".
-struct Body {
-  std::function<void(LaunchContext&, const std::uint8_t*, std::uint8_t*)> run;
-  bool second_run = false;
-};
-
-void copy_right(const std::uint8_t* x, std::uint8_t* y) {
-  for (std::size_t r = 0; r < rows; ++r) std::memcpy(y + r * stride, x + r * cols, cols);
-}
-
-void record(LaunchContext& context, const char* kernel) {
-  context.witness.launches.push_back({kernel, {}, {}, 0});
-}
-
-class CopyWorkload : public Workload {
- public:
-  explicit CopyWorkload(std::function<void(LaunchContext&, const std::uint8_t*, std::uint8_t*)> body)
-      : body_(std::move(body)) {
-    for (std::size_t i = 0; i < rows * cols; ++i) x_.push_back(static_cast<std::byte>(0x21 + i));
-    acceptance_.resize(1);
-    acceptance_[0].format = formats::Format::e4m3;
-    acceptance_[0].lo.resize(rows * stride);
-    for (std::size_t r = 0; r < rows; ++r) {
-      std::memcpy(acceptance_[0].lo.data() + r * stride, x_.data() + r * cols, cols);
-      acceptance_[0].untouched.push_back({r * stride + cols, (r + 1) * stride});
-    }
-  }
-  std::string token() const override { return "copy:"; }
-  std::vector<InputBuffer> inputs() const override { return {{"x", formats::Format::e4m3, x_, 16}}; }
-  std::vector<OutputBuffer> outputs() const override {
-    return {{"y", formats::Format::e4m3, rows * stride, 16, rows, cols, stride, 1}};
-  }
-  const std::vector<arithmetic::Acceptance>& acceptance() override { return acceptance_; }
-  kernels::Support supports(std::size_t route, kernels::DeviceKind) const override {
-    if (route == 0) return refuse_first ? kernels::Support::no("too wide") : kernels::Support::yes();
-    return refusal.empty() ? kernels::Support::yes() : kernels::Support::no(refusal);
-  }
-  kernels::Support expected_support(std::size_t route, kernels::DeviceKind) const override {
-    return route == 1 ? kernels::Support::no("rows are odd") : kernels::Support::yes();
-  }
-  ExpectedWitness expected_witness(std::size_t route) const override {
-    if (route == 0) return {{"copy_fast"}, counters};
-    return {{"copy_slow", "copy_slow"}, {}};
-  }
-  void launch(std::size_t, LaunchContext& context, std::span<void* const> in,
-              std::span<void* const> out) const override {
-    body_(context, static_cast<const std::uint8_t*>(in[0]), static_cast<std::uint8_t*>(out[0]));
-  }
-  std::vector<Diagnosis> diagnose(const Contents&, const Contents&) override { return {}; }
-
-  std::string refusal = "rows are odd";  ///< of route 1; empty: it takes everything
-  bool refuse_first = false;
-  std::map<std::string, std::uint64_t> counters;  ///< that route 0 has to show
-  std::vector<arithmetic::Acceptance> acceptance_;
-
- private:
-  std::vector<std::byte> x_;
-  std::function<void(LaunchContext&, const std::uint8_t*, std::uint8_t*)> body_;
-};
-
-class CopyFamily : public Family {
- public:
-  std::string_view name() const override { return "copy"; }
-  std::string_view summary() const override { return ""; }
-  std::vector<kernels::RouteInfo> routes() const override { return listed; }
-  std::vector<std::string> cases(Level, std::uint64_t) const override { return {}; }
-  std::unique_ptr<Workload> materialise(std::string_view) const override { return nullptr; }
-  std::vector<std::unique_ptr<Workload>> on_tensor(const fixtures::Tensor&, const std::filesystem::path&,
-                                                   Level) const override {
-    return {};
-  }
-  std::vector<std::string> real_inputs() const override { return {}; }
-  std::vector<Property> properties() const override { return {}; }
-  std::map<std::string, std::vector<std::string>> golden_cases() const override { return {}; }
-  std::vector<RequiredRoute> required_routes() const override {
-    return {{"fast", {"copy_fast"}}, {"slow", {"copy_slow"}}};
-  }
-  std::vector<kernels::RouteInfo> routes_on(kernels::DeviceKind) const override { return listed; }
-  std::vector<Benchmark> benchmarks() const override { return {}; }
-  std::vector<std::string> limits() const override { return {}; }
-
-  std::vector<kernels::RouteInfo> listed = {
-      {"copy", "fast", kernels::RouteKind::production, {"copy_fast"}, ""},
-      {"copy", "slow", kernels::RouteKind::legacy, {"copy_slow"}, ""}};
-};
-
-CaseResult judge(std::function<void(LaunchContext&, const std::uint8_t*, std::uint8_t*)> body) {
+CaseResult judge(CopyBody body) {
   CopyWorkload workload(std::move(body));
   return judge_case(CopyFamily{}, workload, 0, *kernels::device(kernels::DeviceKind::cpu));
 }
@@ -176,7 +79,7 @@ TEST(Gate, PaddingWritten) {
        Code::padding_written);
 }
 
-#if !ASSAY_GUARDS_ARE_POISONED  // there the sanitizer stops the write itself, which the runtime's tests show
+#if !ASSAY_GUARDS_ARE_POISONED
 TEST(Gate, WriteOutsideTheBuffer) {
   only(judge([](LaunchContext& context, const std::uint8_t* x, std::uint8_t* y) {
          record(context, "copy_fast");
@@ -336,6 +239,106 @@ TEST(Gate, PoisonsDifferEverywhereAndMove) {
     EXPECT_EQ(execution.second[0][i], ~poison(i));
   }
 }
+
+constexpr std::size_t scratch_bytes = 100;  // no multiple of the alignment
+
+using ScratchBody =
+    std::function<void(LaunchContext&, const std::uint8_t* x, std::uint8_t* y, std::uint8_t* scratch)>;
+
+/// The copy by a kernel that works in scratch memory.
+class ScratchWorkload final : public CopyWorkload {
+ public:
+  explicit ScratchWorkload(ScratchBody body) : CopyWorkload({}), body_(std::move(body)) {}
+  std::vector<ScratchBuffer> scratch() const override { return {{"workspace", scratch_bytes, 256}}; }
+  void launch(std::size_t, LaunchContext& context, std::span<void* const> in,
+              std::span<void* const> out) const override {
+    ASSERT_EQ(out.size(), 2u);
+    record(context, "copy_fast");
+    body_(context, static_cast<const std::uint8_t*>(in[0]), static_cast<std::uint8_t*>(out[0]),
+          static_cast<std::uint8_t*>(out[1]));
+  }
+
+ private:
+  ScratchBody body_;
+};
+
+CaseResult judge_scratch(ScratchWorkload workload) {
+  return judge_case(CopyFamily{}, workload, 0, *kernels::device(kernels::DeviceKind::cpu));
+}
+
+TEST(Gate, ScratchIsNeitherComparedNorProbed) {
+  int run = 0;
+  const CaseResult result = judge_scratch(
+      ScratchWorkload([&](LaunchContext&, const std::uint8_t* x, std::uint8_t* y, std::uint8_t* scratch) {
+        std::memset(scratch, 0x30 + run++, scratch_bytes);
+        scratch[7] = 0x7F;  // NaN, were it e4m3
+        copy_right(x, y);
+      }));
+  EXPECT_EQ(result.verdict, Verdict::pass);
+  EXPECT_EQ(run, 2);
+  EXPECT_EQ(result.elements, rows * stride) << "of the output alone";
+  EXPECT_EQ(result.outputs.size(), 1u);
+  const CaseResult without = judge([](LaunchContext& context, const std::uint8_t* x, std::uint8_t* y) {
+    record(context, "copy_fast");
+    copy_right(x, y);
+  });
+  EXPECT_EQ(result.probes, without.probes);
+}
+
+TEST(Gate, ScratchHoldsTheOnePoisonAndThenTheOther) {
+  std::vector<std::vector<std::uint8_t>> held;
+  judge_scratch(
+      ScratchWorkload([&](LaunchContext&, const std::uint8_t* x, std::uint8_t* y, std::uint8_t* scratch) {
+        held.emplace_back(scratch, scratch + scratch_bytes);
+        std::memset(scratch, 0, scratch_bytes);
+        copy_right(x, y);
+      }));
+  ASSERT_EQ(held.size(), 2u);
+  for (std::size_t i = 0; i < scratch_bytes; ++i) {
+    EXPECT_EQ(std::byte{held[0][i]}, poison(i));
+    EXPECT_EQ(std::byte{held[1][i]}, ~poison(i));
+  }
+}
+
+TEST(Gate, ResultMadeOfUnwrittenScratchMoves) {
+  ScratchWorkload workload([](LaunchContext&, const std::uint8_t* x, std::uint8_t* y, std::uint8_t* scratch) {
+    copy_right(x, y);
+    y[0] = scratch[40];
+  });
+  // Every number is right there, so that nothing but the two poisons tells.
+  workload.acceptance_[0].lo[0] = std::byte{0xFE};  // -448 .. 448
+  workload.acceptance_[0].hi = workload.acceptance_[0].lo;
+  workload.acceptance_[0].hi[0] = std::byte{0x7E};
+  only(judge_case(CopyFamily{}, workload, 0, *kernels::device(kernels::DeviceKind::cpu)),
+       Code::not_deterministic);
+}
+
+TEST(Gate, WhatTheFirstRunLeftInScratchIsGone) {
+  int run = 0;
+  only(judge_scratch(ScratchWorkload(
+           [&](LaunchContext&, const std::uint8_t* x, std::uint8_t* y, std::uint8_t* scratch) {
+             if (run++ == 0) copy_right(x, scratch);
+             copy_right(x, y);
+             y[stride + 3] = scratch[stride + 3];
+           })),
+       Code::wrong_code);
+  EXPECT_EQ(run, 2);
+}
+
+#if !ASSAY_GUARDS_ARE_POISONED
+TEST(Gate, WriteBesideScratchNamesIt) {
+  for (const std::ptrdiff_t offset : {std::ptrdiff_t{-1}, std::ptrdiff_t{scratch_bytes}}) {
+    const std::string text = only(judge_scratch(ScratchWorkload([&](LaunchContext&, const std::uint8_t* x,
+                                                                    std::uint8_t* y, std::uint8_t* scratch) {
+                                    copy_right(x, y);
+                                    ++scratch[offset];  // in both runs: the second must not undo the first
+                                  })),
+                                  Code::guard_damaged);
+    EXPECT_NE(text.find("buffer 'workspace'"), std::string::npos) << text;
+    EXPECT_NE(text.find("first at offset " + std::to_string(offset)), std::string::npos) << text;
+  }
+}
+#endif
 
 }  // namespace
 }  // namespace assay::properties
