@@ -14,6 +14,39 @@ __host__ __device__ __forceinline__ constexpr float mul_rn_f32(float a, float b)
   return product != product ? std::bit_cast<float>(canonical_nan_f32) : product;
 }
 
+__host__ __device__ __forceinline__ constexpr float add_rn_f32(float a, float b) {
+  const float sum = a + b;
+  return sum != sum ? std::bit_cast<float>(canonical_nan_f32) : sum;
+}
+
+/// The sum that product + c was rounded from, as the double next to it that ends in an odd bit where it is
+/// not a double itself. Such a sum rounds to fp32 as the exact one does.
+__host__ __device__ constexpr double sum_to_odd(double product, double c) {
+  const double sum = product + c;
+  // What the addition lost, exactly (Knuth's two-sum; nothing overflows, the operands being products of
+  // fp32).
+  const double of_c = sum - product;
+  const double lost = (product - (sum - of_c)) + (c - of_c);
+  const std::uint64_t bits = std::bit_cast<std::uint64_t>(sum);
+  if (lost == 0 || bits & 1u) return sum;
+  return std::bit_cast<double>((lost > 0) == (sum > 0) ? bits + 1 : bits - 1);
+}
+
+/// In double the product is exact: 48 bits, and an exponent that double has room for. So only the addition
+/// rounds before the conversion to fp32 does, and twice is wrong only where the first time ends on a midpoint
+/// between two fp32 values. Not fmaf(): without the instruction that is a library call.
+__host__ __device__ __forceinline__ constexpr float fma_rn_f32(float a, float b, float c) {
+  const double product = double{a} * double{b};
+  const double sum = product + double{c};
+  const std::uint64_t bits = std::bit_cast<std::uint64_t>(sum);
+  constexpr std::uint64_t half_step = std::uint64_t{1} << 28, min_normal = std::uint64_t{1023 - 126} << 52;
+  const bool midpoint = (bits & (2 * half_step - 1)) == half_step;
+  // Steps of subnormal results are wider; all of them take the long way.
+  if (midpoint || (bits & 0x7FFFFFFFFFFFFFFFu) < min_normal) [[unlikely]]
+    return static_cast<float>(sum_to_odd(product, double{c}));
+  return sum != sum ? std::bit_cast<float>(canonical_nan_f32) : static_cast<float>(sum);
+}
+
 }  // namespace twin
 
 /// a * b rounded to nearest even, subnormals kept; never contracted into a fused multiply-add.
@@ -24,6 +57,28 @@ __device__ __forceinline__ float mul_rn_f32(float a, float b) {
   return product;
 #else
   return twin::mul_rn_f32(a, b);
+#endif
+}
+
+/// a + b rounded to nearest even, likewise.
+__device__ __forceinline__ float add_rn_f32(float a, float b) {
+#if ASSAY_SM >= 20
+  float sum;
+  asm("add.rn.f32 %0, %1, %2;" : "=f"(sum) : "f"(a), "f"(b));
+  return sum;
+#else
+  return twin::add_rn_f32(a, b);
+#endif
+}
+
+/// a * b + c rounded once, to nearest even, subnormals kept.
+__device__ __forceinline__ float fma_rn_f32(float a, float b, float c) {
+#if ASSAY_SM >= 20
+  float result;
+  asm("fma.rn.f32 %0, %1, %2, %3;" : "=f"(result) : "f"(a), "f"(b), "f"(c));
+  return result;
+#else
+  return twin::fma_rn_f32(a, b, c);
 #endif
 }
 

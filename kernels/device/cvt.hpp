@@ -86,6 +86,14 @@ __host__ __device__ __forceinline__ constexpr Code16 cvt_rn_bf16_f32(float value
   return (bits & 0x7FFFFFFFu) > infinity_f32 ? canonical_nan_16 : code;
 }
 
+__host__ __device__ __forceinline__ constexpr std::uint32_t cvt_rn_f16x2_f32(float high, float low) {
+  return cvt_rn_f16_f32(high) << 16 | cvt_rn_f16_f32(low);
+}
+
+__host__ __device__ __forceinline__ constexpr std::uint32_t cvt_rn_bf16x2_f32(float high, float low) {
+  return cvt_rn_bf16_f32(high) << 16 | cvt_rn_bf16_f32(low);
+}
+
 }  // namespace twin
 
 /// Two fp32 values to two e4m3 codes in the low 16 bits; the FIRST argument goes to the high byte, as in PTX.
@@ -140,6 +148,28 @@ __device__ __forceinline__ Code16 cvt_rn_bf16_f32(float value) {
   return code;
 #else
   return twin::cvt_rn_bf16_f32(value);
+#endif
+}
+
+/// Two fp32 values to two packed fp16 codes; the FIRST argument goes to the high half, as in PTX.
+__device__ __forceinline__ std::uint32_t cvt_rn_f16x2_f32(float high, float low) {
+#if ASSAY_SM >= 80
+  std::uint32_t codes;
+  asm("cvt.rn.f16x2.f32 %0, %1, %2;" : "=r"(codes) : "f"(high), "f"(low));
+  return codes;
+#else
+  return cvt_rn_f16_f32(high) << 16 | cvt_rn_f16_f32(low);
+#endif
+}
+
+/// Two fp32 values to two packed bf16 codes, likewise.
+__device__ __forceinline__ std::uint32_t cvt_rn_bf16x2_f32(float high, float low) {
+#if ASSAY_SM >= 80
+  std::uint32_t codes;
+  asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(codes) : "f"(high), "f"(low));
+  return codes;
+#else
+  return cvt_rn_bf16_f32(high) << 16 | cvt_rn_bf16_f32(low);
 #endif
 }
 

@@ -143,6 +143,29 @@ __device__ __forceinline__ Bits256 load_nc_256(const void* address, [[maybe_unus
 #endif
 }
 
+/// Two bytes, likewise.
+__device__ __forceinline__ std::uint32_t load_nc_16(const void* address,
+                                                    [[maybe_unused]] CachePolicy policy) {
+#if ASSAY_SM >= 80
+  std::uint16_t v;
+  asm volatile("ld.global.nc.L2::cache_hint.u16 %0, [%1], %2;" : "=h"(v) : "l"(address), "l"(policy.encoded));
+  return v;
+#else
+  return twin::load<std::uint16_t>(address, 2);
+#endif
+}
+
+/// One byte, likewise.
+__device__ __forceinline__ std::uint32_t load_nc_8(const void* address, [[maybe_unused]] CachePolicy policy) {
+#if ASSAY_SM >= 80
+  std::uint32_t v;
+  asm volatile("ld.global.nc.L2::cache_hint.u8 %0, [%1], %2;" : "=r"(v) : "l"(address), "l"(policy.encoded));
+  return v;
+#else
+  return twin::load<std::uint8_t>(address, 1);
+#endif
+}
+
 __device__ __forceinline__ void store_8(void* address, std::uint8_t value,
                                         [[maybe_unused]] CachePolicy policy) {
 #if ASSAY_SM >= 80

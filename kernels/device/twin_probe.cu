@@ -9,9 +9,11 @@
 #include "kernels/device/bulk_copy.hpp"
 #include "kernels/device/cvt.hpp"
 #include "kernels/device/cvt_fp8.hpp"
+#include "kernels/device/f16x2.hpp"
 #include "kernels/device/memory.hpp"
 #include "kernels/device/minmax.hpp"
 #include "kernels/device/probe_table.hpp"
+#include "kernels/device/sum_operands.hpp"
 #include "kernels/device/twin_operands.hpp"
 #include "kernels/device/twin_probe.hpp"
 #include "kernels/runtime/launch.hpp"
@@ -64,6 +66,19 @@ struct FromBf16 {
   static __host__ __device__ u32 twin_of(u32 x) { return as_bits(twin::cvt_f32_bf16(x)); }
 };
 
+/// The value goes to the high code, and the low one gets the value with its sign and lowest bit changed.
+#define ASSAY_PROBE_TO_16X2(Name, function)                                                               \
+  struct Name {                                                                                           \
+    using Output = u32;                                                                                   \
+    static __device__ u32 instruction(u32 x) { return function(as_float(x), as_float(x ^ 0x80000001u)); } \
+    static __host__ __device__ u32 twin_of(u32 x) {                                                       \
+      return twin::function(as_float(x), as_float(x ^ 0x80000001u));                                      \
+    }                                                                                                     \
+  };
+ASSAY_PROBE_TO_16X2(ToF16x2, cvt_rn_f16x2_f32)
+ASSAY_PROBE_TO_16X2(ToBf16x2, cvt_rn_bf16x2_f32)
+#undef ASSAY_PROBE_TO_16X2
+
 struct FromE4m3x2 {
   using Output = u32;
   static __device__ u32 instruction(u32 x) { return cvt_rn_f16x2_e4m3x2(x); }
@@ -113,7 +128,60 @@ ASSAY_PROBE_PAIR_16X2(MaxNanBf16x2, max_nan_bf16x2, 7)
 ASSAY_PROBE_PAIR_16X2(MaxF16x2, max_f16x2, 10)
 ASSAY_PROBE_PAIR_16X2(MaxNanF16x2, max_nan_f16x2, 10)
 ASSAY_PROBE_PAIR_16X2(MulRnBf16x2, mul_rn_bf16x2, 7)
+ASSAY_PROBE_PAIR_16X2(MulRnF16x2, mul_rn_f16x2, 10)
 #undef ASSAY_PROBE_PAIR_16X2
+
+// ---- sums ----
+
+struct AddRnF32 {
+  using Output = u32;
+  static __device__ u32 instruction(u32 x) {
+    const operands::Pair p = operands::SumsF32::addends(x);
+    return as_bits(add_rn_f32(as_float(p.a), as_float(p.b)));
+  }
+  static __host__ __device__ u32 twin_of(u32 x) {
+    const operands::Pair p = operands::SumsF32::addends(x);
+    return as_bits(twin::add_rn_f32(as_float(p.a), as_float(p.b)));
+  }
+};
+struct FmaRnF32 {
+  using Output = u32;
+  static __device__ u32 instruction(u32 x) {
+    const operands::Triple t = operands::SumsF32::triple(x);
+    return as_bits(fma_rn_f32(as_float(t.a), as_float(t.b), as_float(t.c)));
+  }
+  static __host__ __device__ u32 twin_of(u32 x) {
+    const operands::Triple t = operands::SumsF32::triple(x);
+    return as_bits(twin::fma_rn_f32(as_float(t.a), as_float(t.b), as_float(t.c)));
+  }
+};
+struct FmaRnF16x2 {
+  using Output = u32;
+  static __device__ u32 instruction(u32 x) {
+    const operands::Triple t = operands::triple_f16x2(x);
+    return fma_rn_f16x2(t.a, t.b, t.c);
+  }
+  static __host__ __device__ u32 twin_of(u32 x) {
+    const operands::Triple t = operands::triple_f16x2(x);
+    return twin::fma_rn_f16x2(t.a, t.b, t.c);
+  }
+};
+
+#define ASSAY_PROBE_ADDENDS_F16X2(Name, function)          \
+  struct Name {                                            \
+    using Output = u32;                                    \
+    static __device__ u32 instruction(u32 x) {             \
+      const operands::Pair p = operands::addends_f16x2(x); \
+      return function(p.a, p.b);                           \
+    }                                                      \
+    static __host__ __device__ u32 twin_of(u32 x) {        \
+      const operands::Pair p = operands::addends_f16x2(x); \
+      return twin::function(p.a, p.b);                     \
+    }                                                      \
+  };
+ASSAY_PROBE_ADDENDS_F16X2(AddRnF16x2, add_rn_f16x2)
+ASSAY_PROBE_ADDENDS_F16X2(SubRnF16x2, sub_rn_f16x2)
+#undef ASSAY_PROBE_ADDENDS_F16X2
 
 // ---- bits ----
 
@@ -201,6 +269,21 @@ struct Sequence {
   static __host__ __device__ u32 twin_of(u32 x) { return operands::scrambled(x); }
 };
 
+struct Load8 {
+  using Chunk = u32;
+  static __device__ void move(const void* from, void* to, CachePolicy p) {
+    u32 word = 0;
+    for (unsigned i = 0; i < 4; ++i) word |= load_nc_8(static_cast<const std::byte*>(from) + i, p) << (8 * i);
+    store_as(to, word);
+  }
+};
+struct Load16 {
+  using Chunk = u32;
+  static __device__ void move(const void* from, void* to, CachePolicy p) {
+    const u32 low = load_nc_16(from, p), high = load_nc_16(static_cast<const std::byte*>(from) + 2, p);
+    store_as(to, high << 16 | low);
+  }
+};
 struct Load128 {
   using Chunk = Bits128;
   static __device__ void move(const void* from, void* to, CachePolicy p) {
@@ -370,6 +453,8 @@ std::span<const WrapperProbe> probe_table() {
       probe<ToE5m2x2>("cvt_rn_satfinite_e5m2x2_f32", 32, every_32),
       probe<ToF16>("cvt_rn_f16_f32", 32, every_32),
       probe<ToBf16>("cvt_rn_bf16_f32", 32, every_32),
+      probe<ToF16x2>("cvt_rn_f16x2_f32", 32, every_32),
+      probe<ToBf16x2>("cvt_rn_bf16x2_f32", 32, every_32),
       probe<FromF16>("cvt_f32_f16", 16, every_16),
       probe<FromBf16>("cvt_f32_bf16", 16, every_16),
       probe<FromE4m3x2>("cvt_rn_f16x2_e4m3x2", 16, every_16),
@@ -384,10 +469,18 @@ std::span<const WrapperProbe> probe_table() {
       probe<MaxF16x2>("max_f16x2", 0, operands::pairs_16x2),
       probe<MaxNanF16x2>("max_nan_f16x2", 0, operands::pairs_16x2),
       probe<MulRnBf16x2>("mul_rn_bf16x2", 0, operands::pairs_16x2),
+      probe<MulRnF16x2>("mul_rn_f16x2", 0, operands::pairs_16x2),
+      probe<AddRnF32>("add_rn_f32", 0, operands::sums),
+      probe<FmaRnF32>("fma_rn_f32", 0, operands::sums),
+      probe<FmaRnF16x2>("fma_rn_f16x2", 0, operands::sums),
+      probe<AddRnF16x2>("add_rn_f16x2", 0, operands::sums),
+      probe<SubRnF16x2>("sub_rn_f16x2", 0, operands::sums),
       probe<Prmt>("prmt", 0, std::uint64_t{1} << 24),
       probe<Lop3<0xEA>>("lop3<0xEA>", 0, every_16),
       probe<Lop3<0x6A>>("lop3<0x6A>", 0, every_16),
       probe<Lop3<0x1D>>("lop3<0x1D>", 0, every_16),
+      access_probe<Load8>("load_nc_8"),
+      access_probe<Load16>("load_nc_16"),
       access_probe<Load128>("load_nc_128"),
       access_probe<Load256>("load_nc_256"),
       access_probe<Store8>("store_8"),

@@ -2,8 +2,8 @@
 //
 // On cuda each PTX wrapper is compared with its host twin: every input where 16 or 32 bits are the whole
 // domain (all 2^32 at level exhaustive, a spread of them below that), else every entry of its operand table.
-// On cpu the wrapper is the twin, so comparing them would compare a thing with itself; there the conversions
-// are compared with the oracle's codecs instead, and the other wrappers are left to the cuda device.
+// On cpu the wrapper is the twin, so comparing them would compare a thing with itself; there conversions and
+// arithmetic are compared with the oracle's instead, and the other wrappers are left to the cuda device.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -13,7 +13,9 @@
 #include <thread>
 #include <vector>
 
+#include "kernels/device/sum_operands.hpp"
 #include "kernels/device/twin_probe.hpp"
+#include "oracles/arithmetic/modelled.hpp"
 #include "oracles/formats/codec.hpp"
 #include "properties/gate/battery.hpp"
 #include "properties/gate/describe.hpp"
@@ -32,8 +34,70 @@ std::uint32_t converted(Format from, Format to, std::uint32_t code, formats::Ove
   return formats::encode(to, formats::decode(from, code), formats::Rounding::nearest_even, overflow);
 }
 
+namespace operands = kernels::cpu::operands;
+
+/// An operation of the oracle on both halves of packed operands.
+template <Format F, class Operation, class... Words>
+std::uint32_t halves(Operation operation, Words... words) {
+  using M = arithmetic::Modelled<F>;
+  return operation(M::of_code(words >> 16)...).code() << 16 |
+         operation(M::of_code(words & 0xFFFFu)...).code();
+}
+
+/// Modelled arithmetic on the operands that the probe's table gives for an input.
+std::optional<Reference> arithmetic_of(std::string_view name) {
+  using F32 = arithmetic::Modelled<Format::fp32>;
+  const auto add = [](auto a, auto b) { return a + b; };
+  const auto subtract = [](auto a, auto b) { return a - b; };
+  const auto multiply = [](auto a, auto b) { return a * b; };
+  const auto multiply_add = [](auto a, auto b, auto c) { return fma(a, b, c); };
+  if (name == "mul_rn_f32") {
+    return [multiply](std::uint32_t x) {
+      const auto p = operands::pair_f32(x);
+      return multiply(F32::of_code(p.a), F32::of_code(p.b)).code();
+    };
+  }
+  if (name == "add_rn_f32") {
+    return [add](std::uint32_t x) {
+      const auto p = operands::SumsF32::addends(x);
+      return add(F32::of_code(p.a), F32::of_code(p.b)).code();
+    };
+  }
+  if (name == "fma_rn_f32") {
+    return [multiply_add](std::uint32_t x) {
+      const auto t = operands::SumsF32::triple(x);
+      return multiply_add(F32::of_code(t.a), F32::of_code(t.b), F32::of_code(t.c)).code();
+    };
+  }
+  if (name == "mul_rn_bf16x2") {
+    return [multiply](std::uint32_t x) {
+      const auto p = operands::pair_16x2<7>(x);
+      return halves<Format::bf16>(multiply, p.a, p.b);
+    };
+  }
+  if (name == "mul_rn_f16x2") {
+    return [multiply](std::uint32_t x) {
+      const auto p = operands::pair_16x2<10>(x);
+      return halves<Format::fp16>(multiply, p.a, p.b);
+    };
+  }
+  if (name == "add_rn_f16x2" || name == "sub_rn_f16x2") {
+    return [add, subtract, adds = name == "add_rn_f16x2"](std::uint32_t x) {
+      const auto p = operands::addends_f16x2(x);
+      return adds ? halves<Format::fp16>(add, p.a, p.b) : halves<Format::fp16>(subtract, p.a, p.b);
+    };
+  }
+  if (name == "fma_rn_f16x2") {
+    return [multiply_add](std::uint32_t x) {
+      const auto t = operands::triple_f16x2(x);
+      return halves<Format::fp16>(multiply_add, t.a, t.b, t.c);
+    };
+  }
+  return std::nullopt;
+}
+
 /// The conversion by the oracle's codecs, for the wrappers that are conversions. The fp8 probes convert x to
-/// the high code and -x to the low one.
+/// the high code and -x to the low one; the packed 16-bit ones change the lowest bit, too.
 std::optional<Reference> oracle_of(std::string_view name) {
   using formats::Overflow;
   const auto fp8 = [](Format to) {
@@ -45,10 +109,18 @@ std::optional<Reference> oracle_of(std::string_view name) {
   const auto plain = [](Format from, Format to) {
     return [from, to](std::uint32_t x) { return converted(from, to, x, Overflow::propagate); };
   };
+  const auto packed = [](Format to) {
+    return [to](std::uint32_t x) {
+      return converted(Format::fp32, to, x, Overflow::propagate) << 16 |
+             converted(Format::fp32, to, x ^ 0x80000001u, Overflow::propagate);
+    };
+  };
   if (name == "cvt_rn_satfinite_e4m3x2_f32") return fp8(Format::e4m3);
   if (name == "cvt_rn_satfinite_e5m2x2_f32") return fp8(Format::e5m2);
   if (name == "cvt_rn_f16_f32") return plain(Format::fp32, Format::fp16);
   if (name == "cvt_rn_bf16_f32") return plain(Format::fp32, Format::bf16);
+  if (name == "cvt_rn_f16x2_f32") return packed(Format::fp16);
+  if (name == "cvt_rn_bf16x2_f32") return packed(Format::bf16);
   if (name == "cvt_f32_f16") return plain(Format::fp16, Format::fp32);
   const auto pair = [](Format from) {
     return [from](std::uint32_t x) {
@@ -65,7 +137,7 @@ std::optional<Reference> oracle_of(std::string_view name) {
                                               : converted(Format::bf16, Format::fp32, x, Overflow::propagate);
     };
   }
-  return std::nullopt;
+  return arithmetic_of(name);
 }
 
 struct Range {
@@ -193,9 +265,10 @@ std::vector<std::string> names() {
   return result;
 }
 
-const Battery battery{"wrappers",
-                      "PTX wrappers against their host twins (cuda), conversions against the oracle (cpu)",
-                      names, run};
+const Battery battery{
+    "wrappers",
+    "PTX wrappers against their host twins (cuda), conversions and arithmetic against the oracle (cpu)",
+    names, run};
 const RegisterBattery registration(&battery);
 
 }  // namespace
