@@ -32,7 +32,7 @@ std::string_view to_string(Decline);
 /// The rule: accepted only by a launch that can narrow and writes the whole result, and only once. On
 /// acceptance the offer is taken. One launch a row (1 < m <= 8) begins at the staging pointer in row 0 and
 /// writes a row of the result, so the count of elements is part of the rule.
-Decline accept(DirectStoreOffer*, const LaunchOutput&);
+Decline accept(DirectStoreOffer&, const LaunchOutput&);
 
 struct Levers {
   bool restore_staging = false;  ///< no offer is made
