@@ -50,6 +50,8 @@ struct Problem {
   Schedule schedule{};
   BiasRound bias_round{};
   TensorCores tensor_cores{};
+  bool interleaved = false;  ///< of Schedule::natural: the nibbles of every 32-bit word of b already are
+                             ///< those of e0, e2, e4, e6, e1, e3, e5, e7
   unsigned k_split = 2;   ///< of Schedule::split_k: 2 or 8
   unsigned prefetch = 0;  ///< weight loads that a lane issues ahead; changes no bit. Of the split_k kernel:
                           ///< 0, 2 or 4

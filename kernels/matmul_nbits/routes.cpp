@@ -28,6 +28,7 @@ void run_multicol(LaunchContext& context, const Problem& problem) {
 
 void run_natural(LaunchContext& context, const Problem& problem) {
   const Launches& run = launches(context.device.kind());
+  if (problem.interleaved) return run.gemv_natural(context, problem, problem.b, problem.y);
   void* const weights = static_cast<std::byte*>(problem.workspace) + workspace_of(problem).weights;
   run.interleave_weights(context, problem, weights);
   run.gemv_natural(context, problem, weights, problem.y);
@@ -97,7 +98,7 @@ Workspace workspace_of(const Problem& problem) {
   workspace.weights = used;
   if (problem.schedule == Schedule::mma)
     used += rounded_up(n * static_cast<std::size_t>(padded_k(problem.k)) * 2);
-  if (problem.schedule == Schedule::natural)
+  if (problem.schedule == Schedule::natural && !problem.interleaved)
     used += rounded_up(n * static_cast<std::size_t>((problem.k + 31) / 32) * 16);
   workspace.bytes = used;
   return workspace;

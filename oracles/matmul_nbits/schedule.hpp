@@ -100,7 +100,8 @@ Single<Arithmetic> unscaled_blocks(std::span<const Half<Arithmetic>> a, std::spa
     total.y = fma(acc.y, scales[b], total.y);
   }
   std::array<Single<Arithmetic>, lanes> v;
-  for (std::size_t l = 0; l < lanes; ++l) v[l] = convert<formats::Format::fp32>(totals[l].x + totals[l].y);
+  for (std::size_t l = 0; l < lanes; ++l)
+    v[l] = convert<formats::Format::fp32>(totals[l].x) + convert<formats::Format::fp32>(totals[l].y);
   return tree(std::span(v));
 }
 
