@@ -12,6 +12,7 @@
 #include "kernels/device/f16x2.hpp"
 #include "kernels/device/memory.hpp"
 #include "kernels/device/minmax.hpp"
+#include "kernels/device/mma_operands.hpp"
 #include "kernels/device/probe_table.hpp"
 #include "kernels/device/sum_operands.hpp"
 #include "kernels/device/twin_operands.hpp"
@@ -445,49 +446,98 @@ constexpr WrapperProbe bulk_probe(std::string_view name) {
           }};
 }
 
+// ---- matrix multiply-adds: an output is an element of D, and a warp computes a tile of them ----
+
+constexpr u32 tile_outputs = operands::tile_outputs;
+
+template <MmaModel kModel>
+struct MmaF16 {
+  using Output = u32;
+  static constexpr MmaModel model = kModel;
+  static __host__ __device__ u32 twin_of(u32 x) {
+    const operands::MmaTile tile{x / tile_outputs};
+    const u32 row = x % tile_outputs / twin::mma_cols, col = x % twin::mma_cols;
+    twin::MmaOperands a{}, b{};
+    for (u32 k = 0; k < twin::mma_depth; ++k) {
+      twin::set_operand(a, k, tile.a(row, k));
+      twin::set_operand(b, k, tile.b(k, col));
+    }
+    return as_bits(twin::mma_element<kModel>(a, b, tile.c(row, col)));
+  }
+};
+
+template <MmaModel kModel>
+__global__ void probe_mma(u32 first_tile, u32 tiles, u32* out) {
+  const u32 index = (blockIdx.x * blockDim.x + threadIdx.x) / 32;
+  if (index >= tiles) return;
+  const operands::MmaTile tile{first_tile + index};
+  const u32 lane = threadIdx.x % 32, g = lane / 4, t = lane % 4 * 2;
+  const auto a_pair = [&](u32 row, u32 k) { return tile.a(row, k) | tile.a(row, k + 1) << 16; };
+  const auto b_pair = [&](u32 k) { return tile.b(k, g) | tile.b(k + 1, g) << 16; };
+  const MmaC d =
+      mma_m16n8k16_f16<kModel>({{a_pair(g, t), a_pair(g + 8, t), a_pair(g, t + 8), a_pair(g + 8, t + 8)}},
+                               {{b_pair(t), b_pair(t + 8)}},
+                               {{tile.c(g, t), tile.c(g, t + 1), tile.c(g + 8, t), tile.c(g + 8, t + 1)}});
+  u32* const to = out + std::size_t{index} * tile_outputs + g * twin::mma_cols + t;
+  to[0] = as_bits(d.r[0]);
+  to[1] = as_bits(d.r[1]);
+  to[8 * twin::mma_cols] = as_bits(d.r[2]);
+  to[8 * twin::mma_cols + 1] = as_bits(d.r[3]);
+}
+
+template <MmaModel kModel>
+void run_mma(LaunchContext& context, std::uint64_t first, u32 count, DeviceBuffer& out) {
+  if (first % tile_outputs != 0 || count % tile_outputs != 0)
+    throw DeviceError("probe: a range of matrix multiply-adds is not a whole number of tiles");
+  if (count == 0) return;
+  const u32 tiles = count / tile_outputs;
+  ASSAY_LAUNCH(context, dim3(blocks_for(32 * tiles)), dim3(threads), 0, (probe_mma<kModel>),
+               static_cast<u32>(first / tile_outputs), tiles, output_of<u32>(out, count));
+}
+
+template <MmaModel kModel>
+constexpr WrapperProbe mma_probe(std::string_view name) {
+  return {name, 0, operands::mma_outputs, 32, run_mma<kModel>, run_twin<MmaF16<kModel>>, [](u32 input) {
+            return MmaF16<kModel>::twin_of(input);
+          }};
+}
+
 }  // namespace
 
 std::span<const WrapperProbe> probe_table() {
-  static constexpr std::array table{
-      probe<ToE4m3x2>("cvt_rn_satfinite_e4m3x2_f32", 32, every_32),
-      probe<ToE5m2x2>("cvt_rn_satfinite_e5m2x2_f32", 32, every_32),
-      probe<ToF16>("cvt_rn_f16_f32", 32, every_32),
-      probe<ToBf16>("cvt_rn_bf16_f32", 32, every_32),
-      probe<ToF16x2>("cvt_rn_f16x2_f32", 32, every_32),
-      probe<ToBf16x2>("cvt_rn_bf16x2_f32", 32, every_32),
-      probe<FromF16>("cvt_f32_f16", 16, every_16),
-      probe<FromBf16>("cvt_f32_bf16", 16, every_16),
-      probe<FromE4m3x2>("cvt_rn_f16x2_e4m3x2", 16, every_16),
-      probe<FromE5m2x2>("cvt_rn_f16x2_e5m2x2", 16, every_16),
-      probe<MaxF32>("max_f32", 0, operands::pairs_f32),
-      probe<MaxNanF32>("max_nan_f32", 0, operands::pairs_f32),
-      probe<MinF32>("min_f32", 0, operands::pairs_f32),
-      probe<MinNanF32>("min_nan_f32", 0, operands::pairs_f32),
-      probe<MulRnF32>("mul_rn_f32", 0, operands::pairs_f32),
-      probe<MaxBf16x2>("max_bf16x2", 0, operands::pairs_16x2),
-      probe<MaxNanBf16x2>("max_nan_bf16x2", 0, operands::pairs_16x2),
-      probe<MaxF16x2>("max_f16x2", 0, operands::pairs_16x2),
-      probe<MaxNanF16x2>("max_nan_f16x2", 0, operands::pairs_16x2),
-      probe<MulRnBf16x2>("mul_rn_bf16x2", 0, operands::pairs_16x2),
-      probe<MulRnF16x2>("mul_rn_f16x2", 0, operands::pairs_16x2),
-      probe<AddRnF32>("add_rn_f32", 0, operands::sums),
-      probe<FmaRnF32>("fma_rn_f32", 0, operands::sums),
-      probe<FmaRnF16x2>("fma_rn_f16x2", 0, operands::sums),
-      probe<AddRnF16x2>("add_rn_f16x2", 0, operands::sums),
-      probe<SubRnF16x2>("sub_rn_f16x2", 0, operands::sums),
-      probe<Prmt>("prmt", 0, std::uint64_t{1} << 24),
-      probe<Lop3<0xEA>>("lop3<0xEA>", 0, every_16),
-      probe<Lop3<0x6A>>("lop3<0x6A>", 0, every_16),
-      probe<Lop3<0x1D>>("lop3<0x1D>", 0, every_16),
-      access_probe<Load8>("load_nc_8"),
-      access_probe<Load16>("load_nc_16"),
-      access_probe<Load128>("load_nc_128"),
-      access_probe<Load256>("load_nc_256"),
-      access_probe<Store8>("store_8"),
-      access_probe<Store64>("store_64"),
-      access_probe<Store128>("store_128"),
-      bulk_probe<true>("bulk_load_2d"),
-      bulk_probe<false>("bulk_store_2d"),
+  static constexpr std::array table {
+    probe<ToE4m3x2>("cvt_rn_satfinite_e4m3x2_f32", 32, every_32),
+        probe<ToE5m2x2>("cvt_rn_satfinite_e5m2x2_f32", 32, every_32),
+        probe<ToF16>("cvt_rn_f16_f32", 32, every_32), probe<ToBf16>("cvt_rn_bf16_f32", 32, every_32),
+        probe<ToF16x2>("cvt_rn_f16x2_f32", 32, every_32), probe<ToBf16x2>("cvt_rn_bf16x2_f32", 32, every_32),
+        probe<FromF16>("cvt_f32_f16", 16, every_16), probe<FromBf16>("cvt_f32_bf16", 16, every_16),
+        probe<FromE4m3x2>("cvt_rn_f16x2_e4m3x2", 16, every_16),
+        probe<FromE5m2x2>("cvt_rn_f16x2_e5m2x2", 16, every_16),
+        probe<MaxF32>("max_f32", 0, operands::pairs_f32),
+        probe<MaxNanF32>("max_nan_f32", 0, operands::pairs_f32),
+        probe<MinF32>("min_f32", 0, operands::pairs_f32),
+        probe<MinNanF32>("min_nan_f32", 0, operands::pairs_f32),
+        probe<MulRnF32>("mul_rn_f32", 0, operands::pairs_f32),
+        probe<MaxBf16x2>("max_bf16x2", 0, operands::pairs_16x2),
+        probe<MaxNanBf16x2>("max_nan_bf16x2", 0, operands::pairs_16x2),
+        probe<MaxF16x2>("max_f16x2", 0, operands::pairs_16x2),
+        probe<MaxNanF16x2>("max_nan_f16x2", 0, operands::pairs_16x2),
+        probe<MulRnBf16x2>("mul_rn_bf16x2", 0, operands::pairs_16x2),
+        probe<MulRnF16x2>("mul_rn_f16x2", 0, operands::pairs_16x2),
+        probe<AddRnF32>("add_rn_f32", 0, operands::sums), probe<FmaRnF32>("fma_rn_f32", 0, operands::sums),
+        probe<FmaRnF16x2>("fma_rn_f16x2", 0, operands::sums),
+        probe<AddRnF16x2>("add_rn_f16x2", 0, operands::sums),
+        probe<SubRnF16x2>("sub_rn_f16x2", 0, operands::sums), probe<Prmt>("prmt", 0, std::uint64_t{1} << 24),
+        probe<Lop3<0xEA>>("lop3<0xEA>", 0, every_16), probe<Lop3<0x6A>>("lop3<0x6A>", 0, every_16),
+        probe<Lop3<0x1D>>("lop3<0x1D>", 0, every_16), access_probe<Load8>("load_nc_8"),
+        access_probe<Load16>("load_nc_16"), access_probe<Load128>("load_nc_128"),
+        access_probe<Load256>("load_nc_256"), access_probe<Store8>("store_8"),
+        access_probe<Store64>("store_64"), access_probe<Store128>("store_128"),
+        bulk_probe<true>("bulk_load_2d"), bulk_probe<false>("bulk_store_2d"),
+        mma_probe<MmaModel::hopper>("mma_m16n8k16_f16<hopper>"),
+#if !ASSAY_ON_GPU
+        mma_probe<MmaModel::ampere>("mma_m16n8k16_f16<ampere>"),
+#endif
   };
   return table;
 }

@@ -37,7 +37,7 @@ TEST(TwinProbe, EveryProbeRunsItsWrapperAndItsTwin) {
       const auto by_twin = outputs(probe, probe.run_twin, first, count, twin);
       std::uint64_t launches = 0;
       for (const auto* kernel :
-           {"probe_instruction", "probe_access", "probe_bulk_load", "probe_bulk_store"}) {
+           {"probe_instruction", "probe_access", "probe_bulk_load", "probe_bulk_store", "probe_mma"}) {
         launches += instruction.launches_of(kernel);
       }
       EXPECT_EQ(launches, 1u);
@@ -66,7 +66,7 @@ TEST(TwinProbe, NamesAreDistinct) {
   std::set<std::string_view> names;
   for (const WrapperProbe& probe : wrapper_probes(DeviceKind::cpu))
     EXPECT_TRUE(names.insert(probe.name).second);
-  EXPECT_GE(names.size(), 38u);
+  EXPECT_GE(names.size(), 40u);
 }
 
 TEST(TwinProbe, RefusesABufferThatIsTooSmall) {

@@ -1,5 +1,6 @@
 // Barriers and warp collectives: what they compute, and what is wrong when they do not come together.
 #include <algorithm>
+#include <array>
 #include <bit>
 #include <cassert>
 #include <string_view>
@@ -71,8 +72,15 @@ unsigned reduced(WarpOp op, const Group& group) {
   return result;
 }
 
+void multiply(const Group& group) {
+  std::array<void*, warp_lanes> fragments;
+  for (unsigned lane = 0; lane < warp_lanes; ++lane)
+    fragments[lane] = reinterpret_cast<void*>(static_cast<std::uintptr_t>(group.values[group.parity][lane]));
+  group.multiply(fragments.data());
+}
+
 bool is_vote(WarpOp op) { return op == WarpOp::ballot || op == WarpOp::any || op == WarpOp::all; }
-bool is_reduction(WarpOp op) { return op >= WarpOp::add_u32; }
+bool is_reduction(WarpOp op) { return op >= WarpOp::add_u32 && op <= WarpOp::max_s32; }
 
 bool same(Place a, Place b) {
   if (a.file == b.file) [[likely]]
@@ -119,6 +127,19 @@ Fiber* begin_reduce(WarpOp op, unsigned mask, unsigned value, Place place) {
   const auto [worker, lane] = here();
   Group& group = worker.join(lane, mask, signature_of(op, 4), place);
   group.values[lane.parity][lane.position] = value;
+  return worker.gather(lane, group);
+}
+
+/// Stricter than for a shuffle, because the instruction is: every lane of the warp executes the same one.
+Fiber* begin_mma(Mma what, void* fragments, Place place) {
+  const auto [worker, lane] = here();
+  Group& group = worker.join(lane, ~0u, signature_of(WarpOp::mma, what.variant), place);
+  if (const Lane* first = group.waiting.head == nullptr ? nullptr : group.waiting.tail;
+      first != nullptr && !same(place, first->last())) [[unlikely]] {
+    worker.fail_mma(lane, *first);
+  }
+  group.values[lane.parity][lane.position] = reinterpret_cast<std::uintptr_t>(fragments);
+  group.multiply = what.multiply;
   return worker.gather(lane, group);
 }
 
@@ -252,12 +273,17 @@ void Worker::release_barrier() {
 void Worker::complete(const Lane& reporter, Group& group) {
   Warp& warp = *reporter.warp;
   const WarpOp op = op_of(group.signature);
-  const bool vote = is_vote(op), reduction = is_reduction(op);
-  if (vote || reduction) {
-    if (const unsigned gone = group.mask & warp.exited & warp.present) [[unlikely]] {
-      fail_vote(group.waiting.head != nullptr ? *group.waiting.tail : reporter, group, gone);
+  const bool vote = is_vote(op), reduction = is_reduction(op), matrix = op == WarpOp::mma;
+  if (vote || reduction || matrix) {
+    // A mask may name lanes that the block does not have, but a matrix needs all of them.
+    if (const unsigned gone = group.mask & warp.exited & (matrix ? ~0u : warp.present)) [[unlikely]] {
+      fail_absent(group.waiting.head != nullptr ? *group.waiting.tail : reporter, group, gone);
     }
-    group.result = vote ? group.predicates : reduced(op, group);
+    if (matrix) {
+      multiply(group);
+    } else {
+      group.result = vote ? group.predicates : reduced(op, group);
+    }
   }
   group.members = group.arrived;
   group.parity ^= 1;

@@ -91,13 +91,21 @@ enum class WarpOp : std::uint8_t {
   min_u32,
   max_u32,
   min_s32,
-  max_s32
+  max_s32,
+  mma
 };
 /// What a shuffle does, packed so that all arguments travel in registers.
 struct Shuffle {
   WarpOp op;
   std::uint8_t bytes;   ///< 4 or 8; part of the operation
   std::uint16_t width;  ///< 0: the width given was out of range; the executor refuses it
+};
+
+/// A matrix operation of a whole warp. The last lane to arrive computes it, from and to the fragments of all
+/// 32 lanes, which lie in the lanes' own variables.
+struct Mma {
+  std::uint8_t variant;  ///< part of the operation
+  void (*multiply)(void* const* fragments_of_lanes);
 };
 
 // A collective has two halves. The first enters it and returns the fiber to continue in, or nullptr when this
@@ -107,6 +115,7 @@ Fiber* begin_sync_warp(unsigned mask, Place);
 Fiber* begin_shuffle(Shuffle, unsigned mask, std::uint64_t value, Place);
 Fiber* begin_vote(WarpOp, unsigned mask, bool predicate, Place);
 Fiber* begin_reduce(WarpOp, unsigned mask, unsigned value, Place);
+Fiber* begin_mma(Mma, void* fragments, Place);
 unsigned end_barrier(Arrival*);
 void end_sync_warp(Arrival*);
 unsigned end_collective(Arrival*);
@@ -139,6 +148,9 @@ template <class End>
 }
 [[gnu::always_inline]] inline unsigned reduce(WarpOp op, unsigned mask, unsigned value, Place place) {
   return meet(begin_reduce(op, mask, value, place), [](Arrival* a) { return end_collective(a); });
+}
+[[gnu::always_inline]] inline void mma(Mma what, void* fragments, Place place) {
+  meet(begin_mma(what, fragments, place), [](Arrival* a) { end_collective(a); });
 }
 
 template <class T>

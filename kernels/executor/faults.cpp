@@ -27,7 +27,8 @@ const char* name_of(WarpOp op) {
                              "__reduce_min_sync",
                              "__reduce_max_sync",
                              "__reduce_min_sync (signed)",
-                             "__reduce_max_sync (signed)"};
+                             "__reduce_max_sync (signed)",
+                             "mma.sync"};
   return names[static_cast<std::size_t>(op)];
 }
 
@@ -100,11 +101,26 @@ void Worker::fail_width(const Lane& lane, Shuffle shuffle, Place place) {
   fail(FaultKind::mask_mismatch, &lane, std::move(what));
 }
 
-void Worker::fail_vote(const Lane& lane, const Group& group, unsigned gone) {
-  const Lane& absent = lanes_[lane.warp->number * warp_lanes + static_cast<unsigned>(std::countr_zero(gone))];
-  std::string what = fmt::format("{} names lane {}, which exited{}", describe(group.signature, lane, group),
-                                 to_string(absent.index), after(absent));
+/// The collective needs every lane of its mask, and lanes `gone` take no part.
+void Worker::fail_absent(const Lane& lane, const Group& group, unsigned gone) {
+  const auto position = static_cast<unsigned>(std::countr_zero(gone));
+  const Warp& warp = *lane.warp;
+  const Lane& absent = lanes_[warp.number * warp_lanes + position];
+  std::string what = describe(group.signature, lane, group);
+  if (warp.present >> position & 1u) {
+    what += fmt::format(" names lane {}, which exited{}", to_string(absent.index), after(absent));
+  } else {
+    what +=
+        fmt::format(" needs lane {} of warp {}, which does not exist in this block", position, warp.number);
+  }
   fail(FaultKind::exited_lane_read, &lane, std::move(what));
+}
+
+void Worker::fail_mma(const Lane& lane, const Lane& first) {
+  std::string what =
+      fmt::format("divergent mma.sync: it reached mma.sync at {} while lane {} waits in that at {}",
+                  to_string(lane.last()), to_string(first.index), to_string(first.last()));
+  fail(FaultKind::divergent_barrier, &lane, std::move(what));
 }
 
 void Worker::fail_barrier(const Lane& lane, BarrierOp op) {

@@ -63,12 +63,13 @@ inline void Chain::push(Lane& lane) {
 /// completes, and sets them, only after all have read.
 struct Group {
   unsigned mask = 0;
-  unsigned arrived = 0;     ///< lanes in the collective that is being gathered; 0: none is
-  unsigned parity = 0;      ///< the buffer being gathered
-  unsigned signature = 0;   ///< operation and size, of the first to arrive
-  unsigned predicates = 0;  ///< one bit per lane whose predicate holds
-  unsigned members = 0;     ///< lanes that took part in the last one
-  unsigned result = 0;      ///< of the last one, if a vote or reduction
+  unsigned arrived = 0;                      ///< lanes in the collective that is being gathered; 0: none is
+  unsigned parity = 0;                       ///< the buffer being gathered
+  unsigned signature = 0;                    ///< operation and size, of the first to arrive
+  unsigned predicates = 0;                   ///< one bit per lane whose predicate holds
+  unsigned members = 0;                      ///< lanes that took part in the last one
+  unsigned result = 0;                       ///< of the last one, if a vote or reduction
+  void (*multiply)(void* const*) = nullptr;  ///< of a matrix operation, whose values are addresses
   Chain waiting;
   std::uint64_t values[2][warp_lanes] = {};
   Group* next = nullptr;        ///< of the same warp, or spare
@@ -122,6 +123,7 @@ class Worker {
   // Faults, out of line so that the words stay small.
   [[noreturn, gnu::cold]] void fail_read(const Lane&, unsigned signature, unsigned from);
   [[noreturn, gnu::cold]] void fail_width(const Lane&, Shuffle, Place);
+  [[noreturn, gnu::cold]] void fail_mma(const Lane&, const Lane& first);
   [[noreturn, gnu::cold]] void fail_shared(const Lane&, const SharedVariable&, Place);
   /// Ends the block with this fault; on any fiber of the block. Without a lane when it is not known which.
   [[noreturn]] void fail(FaultKind, const Lane* lane, std::string&& what);
@@ -150,7 +152,7 @@ class Worker {
   void complete(const Lane& reporter, Group&);
   void complete_pending(Lane& ended);
   [[noreturn, gnu::cold]] void fail_join(const Lane&, const Group&, unsigned signature);
-  [[noreturn, gnu::cold]] void fail_vote(const Lane&, const Group&, unsigned gone);
+  [[noreturn, gnu::cold]] void fail_absent(const Lane&, const Group&, unsigned gone);
   [[noreturn, gnu::cold]] void fail_barrier(const Lane&, BarrierOp);
   void check_shared();
   [[noreturn]] void leave(std::exception_ptr);
