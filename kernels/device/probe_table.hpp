@@ -1,4 +1,4 @@
-// The tables behind wrapper_probes, one from each compilation of twin_probe.cu.
+// The tables behind wrapper_probes, one from each compilation of twin_probe.cu, which collects the parts.
 #pragma once
 
 #include <span>

@@ -22,14 +22,17 @@ struct WrapperProbe {
 
   /// Write `count` outputs of inputs first, first + 1, ... to `out`, of at least count * output_bits / 8
   /// bytes and 16-byte aligned. `count` is a multiple of 8 for loads and stores, which move several words at
-  /// a time. The witness gains one launch of probe_instruction or probe_twin (for loads, stores and bulk
-  /// copies one of a probe kernel of theirs, whose bytes another prepares). Returns before completion on
-  /// cuda. Bulk copies throw DeviceError on a GPU before sm_90.
+  /// a time; `first` and `count` are multiples of 128 for matrix multiply-adds, which make a tile of D. The
+  /// witness gains one launch of probe_instruction or probe_twin (for loads, stores, bulk copies and matrices
+  /// one of a probe kernel of theirs, whose bytes another prepares). Returns before completion on cuda. Bulk
+  /// copies throw DeviceError on a GPU before sm_90.
   using Run = void (*)(LaunchContext&, std::uint64_t first, std::uint32_t count, DeviceBuffer& out);
   Run run_instruction;
   Run run_twin;
 
   std::uint32_t (*host_twin)(std::uint32_t input);
+  /// host_twin takes so long that most outputs of a large domain are better compared with run_twin's.
+  bool slow_host_twin = false;
 };
 
 /// The probes of that device, in a fixed order; empty for cuda in a build without the toolkit. On cpu the

@@ -2,21 +2,27 @@
 //
 // On cuda each PTX wrapper is compared with its host twin: every input where 16 or 32 bits are the whole
 // domain (all 2^32 at level exhaustive, a spread of them below that), else every entry of its operand table.
+// Where the host twin is slow, most outputs are compared with the twin run on the GPU.
 // On cpu the wrapper is the twin, so comparing them would compare a thing with itself; there conversions and
 // arithmetic are compared with the oracle's instead, and the other wrappers are left to the cuda device.
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
+#include <bit>
 #include <cstring>
 #include <functional>
 #include <optional>
+#include <span>
 #include <thread>
 #include <vector>
 
+#include "kernels/device/mma_operands.hpp"
 #include "kernels/device/sum_operands.hpp"
 #include "kernels/device/twin_probe.hpp"
 #include "oracles/arithmetic/modelled.hpp"
 #include "oracles/formats/codec.hpp"
+#include "oracles/matmul_nbits/tensor_core.hpp"
 #include "properties/gate/battery.hpp"
 #include "properties/gate/describe.hpp"
 #include "properties/gate/progress.hpp"
@@ -28,6 +34,7 @@ using formats::Format;
 using kernels::Device;
 using kernels::DeviceKind;
 using kernels::WrapperProbe;
+using oracles::matmul_nbits::TensorCores;
 using Reference = std::function<std::uint32_t(std::uint32_t)>;
 
 std::uint32_t converted(Format from, Format to, std::uint32_t code, formats::Overflow overflow) {
@@ -42,6 +49,28 @@ std::uint32_t halves(Operation operation, Words... words) {
   using M = arithmetic::Modelled<F>;
   return operation(M::of_code(words >> 16)...).code() << 16 |
          operation(M::of_code(words & 0xFFFFu)...).code();
+}
+
+/// The element of D that an output of the matrix probes is, by the oracle's tensor cores.
+Reference matrix_of(TensorCores cores) {
+  using oracles::matmul_nbits::TensorOperand;
+  return [steps = oracles::matmul_nbits::tensor_steps(cores)](std::uint32_t x) {
+    constexpr std::uint32_t cols = kernels::cpu::twin::mma_cols, depth = kernels::cpu::twin::mma_depth;
+    const operands::MmaTile tile{x / operands::tile_outputs};
+    const std::uint32_t row = x % operands::tile_outputs / cols, col = x % cols;
+    std::array<TensorOperand, depth> a, b;
+    for (std::uint32_t k = 0; k < depth; ++k) {
+      a[k] = TensorOperand::of_fp16(tile.a(row, k));
+      b[k] = TensorOperand::of_fp16(tile.b(k, col));
+    }
+    auto sum = std::bit_cast<std::uint32_t>(tile.c(row, col));
+    for (std::size_t k = 0; k < depth; k += steps.products) {
+      sum = tensor_sum(std::span(a).subspan(k, steps.products), std::span(b).subspan(k, steps.products), sum,
+                       steps.fractional_bits)
+                .code;
+    }
+    return sum;
+  };
 }
 
 /// Modelled arithmetic on the operands that the probe's table gives for an input.
@@ -93,6 +122,8 @@ std::optional<Reference> arithmetic_of(std::string_view name) {
       return halves<Format::fp16>(multiply_add, t.a, t.b, t.c);
     };
   }
+  if (name == "mma_m16n8k16_f16<hopper>") return matrix_of(TensorCores::hopper);
+  if (name == "mma_m16n8k16_f16<ampere>") return matrix_of(TensorCores::ampere);
   return std::nullopt;
 }
 
@@ -188,6 +219,24 @@ void fill_reference(const WrapperProbe& probe, const Reference& reference, const
   for (std::thread& thread : threads) thread.join();
 }
 
+/// What run_twin gives over a range, but for one output in `stride`, which is the reference's: 127 is a prime
+/// just short of a tile of a matrix.
+void fill_by_device_twin(const WrapperProbe& probe, Device& device, const Reference& reference,
+                         const Range& range, std::vector<std::byte>& out) {
+  constexpr std::size_t stride = 127;
+  const std::size_t width = static_cast<std::size_t>(probe.output_bits) / 8;
+  const auto buffer = device.allocate("twin output", range.count * width, 16);
+  kernels::Witness unseen;
+  kernels::LaunchContext context{device, unseen};
+  probe.run_twin(context, range.first, range.count, *buffer);
+  device.synchronize();
+  buffer->download(out);
+  for (std::size_t i = 0; i < range.count; i += stride) {
+    const std::uint32_t value = reference(static_cast<std::uint32_t>(range.first + i));
+    std::memcpy(out.data() + i * width, &value, width);
+  }
+}
+
 Finding difference(const WrapperProbe& probe, const Range& range, std::size_t index,
                    std::span<const std::byte> actual, std::span<const std::byte> expected,
                    std::string_view against) {
@@ -214,7 +263,11 @@ std::optional<Finding> compare_probe(const WrapperProbe& probe, Device& device, 
     kernels::Witness witness;
     kernels::LaunchContext context{device, witness};
     probe.run_instruction(context, range.first, range.count, *buffer);
-    fill_reference(probe, reference, range, expected);
+    if (device.kind() == DeviceKind::cuda && probe.slow_host_twin) {
+      fill_by_device_twin(probe, device, reference, range, expected);
+    } else {
+      fill_reference(probe, reference, range, expected);
+    }
     device.synchronize();
     buffer->download(actual);
     ++row.cases;
@@ -246,7 +299,10 @@ void run(Device& device, Level level, const std::function<bool(std::string_view)
     std::optional<Finding> found;
     try {
       found = compare_probe(probe, device, on_gpu ? Reference(probe.host_twin) : *oracle,
-                            on_gpu ? "host twin" : "oracle", level, row, progress);
+                            !on_gpu                ? "oracle"
+                            : probe.slow_host_twin ? "twin"
+                                                   : "host twin",
+                            level, row, progress);
     } catch (const executor::ExecutorError& fault) {
       found = Finding{Code::kernel_fault, fault.what(), "", {}, {}, ""};
     } catch (const kernels::DeviceError& fault) {
