@@ -60,11 +60,8 @@ class Bounded {
     const Modelled<F> value = Modelled<F>::rounded(x);
     return {value, sum_upward(inherited, rounding_error(F, x, value.code()))};
   }
-
- private:
-  Bounded(Modelled<F> value, double bound) : value_(value), bound_(bound) {}
-
-  static double product_error(Bounded a, Bounded b) {
+  /// What the errors of a and b make of the error of a * b.
+  friend double product_error(Bounded a, Bounded b) {
     if (a.bound_ == 0 && b.bound_ == 0) return 0;
     const formats::Exact x = a.value_.exact(), y = b.value_.exact();
     if (x.kind > formats::Kind::finite || y.kind > formats::Kind::finite)
@@ -73,6 +70,9 @@ class Bounded {
                  second = product_upward(magnitude(y), a.bound_);
     return sum_upward(sum_upward(first, second), product_upward(a.bound_, b.bound_));
   }
+
+ private:
+  Bounded(Modelled<F> value, double bound) : value_(value), bound_(bound) {}
 
   Modelled<F> value_;
   double bound_ = 0;

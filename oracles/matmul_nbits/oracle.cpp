@@ -1,37 +1,27 @@
 #include "oracles/matmul_nbits/oracle.hpp"
 
-#include <algorithm>
 #include <cassert>
-#include <thread>
-#include <vector>
+#include <cmath>
 
+#include "oracles/arithmetic/interval.hpp"
+#include "oracles/matmul_nbits/exact_sum.hpp"
 #include "oracles/matmul_nbits/run.hpp"
 
 namespace assay::oracles::matmul_nbits {
 namespace {
 
 using arithmetic::Acceptance;
+using arithmetic::Interval;
 using formats::Format;
 
-/// Calls work(begin, end) for shares of the columns, on threads where that pays.
-template <class Work>
-void share_columns(const Shape& shape, unsigned threads, Work&& work) {
-  constexpr std::size_t worth_a_thread = std::size_t{1} << 14;  // multiply-adds
-  if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
-  const std::size_t paying = std::max<std::size_t>(shape.m * shape.n * shape.k / worth_a_thread, 1);
-  const std::size_t shares = std::min({std::size_t{threads}, shape.n, paying});
-  std::vector<std::jthread> others;
-  for (std::size_t i = 1; i < shares; ++i)
-    others.emplace_back([&, i] { work(shape.n * i / shares, shape.n * (i + 1) / shares); });
-  work(0, shape.n / shares);
-}
-
 template <Format Model>
-void fill_bits(const Contracts& contracts, const Shape& shape, const Operands& operands, unsigned threads,
-               Acceptance& result) {
+Acceptance accept_bits(const Contracts& contracts, const Shape& shape, const Operands& operands,
+                       unsigned threads) {
   using Numbers = arithmetic::HostArithmetic;
   const Run<Numbers> run(contracts, shape, operands);
   const int bytes = formats::storage_bytes(Model);
+  Acceptance result;
+  result.format = Model;
   result.lo.resize(shape.m * shape.n * static_cast<std::size_t>(bytes));
   share_columns(shape, threads, [&](std::size_t begin, std::size_t end) {
     run.columns(begin, end, [&](std::size_t row, std::size_t col, auto acc, const auto* bias) {
@@ -39,15 +29,45 @@ void fill_bits(const Contracts& contracts, const Shape& shape, const Operands& o
                              store<Numbers, Model>(acc, bias, contracts.bias_round).code());
     });
   });
+  return result;
+}
+
+/// The running bound goes through bias and stores like every other operation, so it includes their roundings,
+/// the one to fp16 and the one to bf16 in turn: hence Store::in_bound.
+template <Format Model>
+Acceptance accept_bound(const Contracts& contracts, const Shape& shape, const Operands& operands,
+                        unsigned threads) {
+  using Numbers = arithmetic::HostBoundedArithmetic;
+  const Run<Numbers> run(contracts, shape, operands);
+  const ExactSums sums(Model, shape, operands);
+  const Decoder decoder(Model, shape, operands);
+  Acceptance result = arithmetic::intervals(Model, shape.m * shape.n);
+  share_columns(shape, threads, [&](std::size_t begin, std::size_t end) {
+    ExactSums::Weights weights;
+    for (std::size_t column = begin; column < end; ++column) {
+      sums.prepare(column, weights);
+      const auto bias_code = decoder.bias(column);
+      run.columns(column, column + 1, [&](std::size_t row, std::size_t col, auto acc, const auto* bias) {
+        const auto y = store<Numbers, Model>(acc, bias, contracts.bias_round);
+        Interval accepted{y.code(), y.code(), y.code()};
+        // A finite bound means finite operands: any other makes every later result Inf or NaN.
+        if (std::isfinite(y.bound())) {
+          arithmetic::Dyadic truth = sums.sum(row, weights);
+          if (bias_code) truth += arithmetic::Dyadic::of(Model, *bias_code);
+          accepted = arithmetic::interval(Model, truth, y.bound(), arithmetic::Store::in_bound);
+        }
+        arithmetic::set(result, row * shape.n + col, accepted);
+      });
+    }
+  });
+  return result;
 }
 
 template <Format Model>
 Acceptance accept_as(const Contracts& contracts, const Shape& shape, const Operands& operands,
                      unsigned threads) {
-  Acceptance result;
-  result.format = Model;
-  fill_bits<Model>(contracts, shape, operands, threads, result);
-  return result;
+  if (contracts.judge == Judge::bits) return accept_bits<Model>(contracts, shape, operands, threads);
+  return accept_bound<Model>(contracts, shape, operands, threads);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -18,6 +19,19 @@ namespace assay::oracles::matmul_nbits {
 
 /// Asserts that the contracts go together and with the shape, as schedules.md says.
 void check(const Contracts&, const Shape&);
+
+/// Calls work(begin, end) for shares of the columns, on threads where that pays.
+template <class Work>
+void share_columns(const Shape& shape, unsigned threads, Work&& work) {
+  constexpr std::size_t worth_a_thread = std::size_t{1} << 14;  // multiply-adds
+  if (threads == 0) threads = std::max(1u, std::thread::hardware_concurrency());
+  const std::size_t paying = std::max<std::size_t>(shape.m * shape.n * shape.k / worth_a_thread, 1);
+  const std::size_t shares = std::min({std::size_t{threads}, shape.n, paying});
+  std::vector<std::jthread> others;
+  for (std::size_t i = 1; i < shares; ++i)
+    others.emplace_back([&, i] { work(shape.n * i / shares, shape.n * (i + 1) / shares); });
+  work(0, shape.n / shares);
+}
 
 template <class Arithmetic>
 class Run {
@@ -194,7 +208,7 @@ class Run {
   Single accumulate_mma(std::size_t row, const Weights& weights) const {
     const auto a = of_row(tensor_rows_, row, padded_);
     const std::span<const TensorOperand> w = weights.tensor;
-    constexpr bool bounded = requires(Half x) { product_error(x, x); };
+    constexpr bool bounded = requires(Half x) { x.bound(); };
     double error = 0;
     const std::uint32_t code = tensor_steps_over(
         a, w, contracts_.tensor_cores, [&](std::size_t first, std::size_t count, auto& sum) {

@@ -62,7 +62,7 @@ inline Code tensor_sum(const std::vector<Code>& a, const std::vector<Code>& b, C
   const auto cut = [](const Dyadic& x, int place) {  // toward zero, to a whole number of 2^place
     // Steps down from the top: the largest multiple not above |x|.
     Dyadic rest = arithmetic::abs(x), kept;
-    for (int p = 300; p >= place; --p) {
+    for (int p = x.is_zero() ? place - 1 : formats::floor_log2(x.exact()); p >= place; --p) {
       const Dyadic step(1, p);
       if (rest >= step) {
         rest -= step;
