@@ -235,9 +235,7 @@ class Twin {
         total_x = fma(Format::fp16, x, s, total_x);
         total_y = fma(Format::fp16, y, s, total_y);
       }
-      const Code both = fused(Format::fp16, formats::decode(Format::fp16, total_x), one,
-                              formats::decode(Format::fp16, total_y));
-      v[l] = wide(both);
+      v[l] = add32(wide(total_x), wide(total_y));
     }
     return tree(v);
   }

@@ -74,6 +74,16 @@ TEST(TensorCore, ZerosHaveNoExponent) {
   EXPECT_EQ(fast_values({1, -1}, {1, 1}, 0, 25), fp32(0));
 }
 
+TEST(TensorCore, KeepsAnAccumulatorThatNothingIsAddedTo) {
+  const Codes zeros(16, 0x8000), largest(16, 0x7BFF);
+  for (const std::uint32_t acc :
+       {1u, 0x007FFFFFu, 0x80000001u, 0x00800000u, 0x3F800001u, 0x7F7FFFFFu, 0xFF7FFFFFu})
+    EXPECT_EQ(fast(zeros, zeros, acc, 25).code, acc);
+  EXPECT_EQ(fast(zeros, largest, 0x80000000, 25).code, 0u) << "-0 and zeros are +0";
+  EXPECT_EQ(fast(largest, largest, 0x7F7FFFFF, 25).code, 0x7F7FFFFFu) << "2^36 is nothing to 2^128";
+  EXPECT_EQ(fast(largest, largest, 0xFF7FFFFF, 25).code, 0xFF7FFFFFu);
+}
+
 TEST(TensorCore, FollowsSpecialValues) {
   const std::uint32_t nan = 0x7E00, infinity = 0x7C00, one = 0x3C00, zero = 0;
   const std::uint32_t nan32 = 0x7FFFFFFF, infinity32 = 0x7F800000;
