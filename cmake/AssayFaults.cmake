@@ -3,12 +3,13 @@
 # Every properties/<family>/faults/<fault>.fault is one, <name> being <family>_<fault>. It names a source file and a text
 # in it that occurs exactly once; a copy of the file with the replacement takes precedence over the original in
 #   assay_fault_<name>   the whole program with the family's kernels compiled from the copy, and
-#   fault_<name>         the test that its `gate --family <family> --device cpu` exits 1 and prints the pattern.
+#   fault_<name>         the test that its `gate --family <gate> --device cpu` exits 1 and prints the pattern.
 # Nothing but the kernels that can see the file is compiled again. Form of a specification (AssayPlantFault.cmake):
 #
 #   file: kernels/<family>/<source>
 #   pattern: <what the diagnostic must name>
 #   why: <one sentence, no semicolon>
+#   gate: <the family or battery that must see it; without this line <family>>
 #   --- find
 #   <text>
 #   --- replace
@@ -53,6 +54,11 @@ function(assay_fault family spec)
   _assay_fault_field(${spec} file file)
   _assay_fault_field(${spec} pattern pattern)
   _assay_fault_field(${spec} why why)
+  set(gate ${family})
+  file(STRINGS ${spec} gate_line REGEX "^gate: ")
+  if(gate_line)
+    _assay_fault_field(${spec} gate gate)
+  endif()
   set(root ${PROJECT_BINARY_DIR}/faults/${name})
   _assay_fault_sources(${file} ${family} ${root} sources)
   if(NOT sources)
@@ -75,7 +81,7 @@ function(assay_fault family spec)
   assay_program(assay_fault_${name} OBJECTS assay_fault_${name}_kernels)
 
   add_test(NAME fault_${name}
-    COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:assay_fault_${name}> -DFAMILY=${family} -DFAULT=${name}
+    COMMAND ${CMAKE_COMMAND} -DPROGRAM=$<TARGET_FILE:assay_fault_${name}> -DFAMILY=${gate} -DFAULT=${name}
       "-DPATTERN=${pattern}" "-DWHY=${why}" -P ${PROJECT_SOURCE_DIR}/cmake/AssayExpectFault.cmake
     WORKING_DIRECTORY ${PROJECT_SOURCE_DIR})
   set_tests_properties(fault_${name} PROPERTIES LABELS fault)
