@@ -69,13 +69,7 @@ struct SumTable {
         return {code(r, of_a, edge(r >> 4)), code(s, of_b, r >> 8 & 1u ? edge(s >> 1) : 0),
                 code(t, exponent, t >> 24 & 1u ? edge(t >> 25) : t >> 1)};
       }
-      case 6: {  // subnormal sums, every other one half a step beside a number or next to that
-        if (s >> 31) {
-          const std::uint32_t exponent_sum = bias - kMantissaBits - 1 + (r >> 9 & 1u);
-          const std::uint32_t of_a = 1 + (s >> 20 & (exponents - 1)) % (bias - kMantissaBits - 2);
-          return {code(r, of_a, edge(r >> 4)), code(s, exponent_sum - of_a, edge(s >> 1)),
-                  code(t, t >> 30 & 1u, t >> 1)};
-        }
+      case 6: {  // subnormal sums
         const std::uint32_t of_a = s >> 20 & (exponents - 1);
         return {code(r, of_a, r >> 1),
                 code(s, bias - of_a - (s >> 10 & 31u) % (kMantissaBits + 3) + 1, s >> 1),

@@ -1,4 +1,4 @@
-// Time of the twins that the executor runs for every element of a cast or a matrix multiplication.
+// Time of the twins that the executor runs for every element of a cast.
 #include <benchmark/benchmark.h>
 
 #include <cstdint>
@@ -6,11 +6,8 @@
 
 #include "kernels/device/arithmetic.hpp"
 #include "kernels/device/cvt.hpp"
-#include "kernels/device/f16x2.hpp"
 #include "kernels/device/minmax.hpp"
-#include "kernels/device/mma.hpp"
 #include "kernels/device/twin_operands.hpp"
-#include "kernels/executor/executor.hpp"
 
 namespace assay::kernels::cpu {
 namespace {
@@ -63,44 +60,6 @@ void from_f16(benchmark::State& state) {
     return std::bit_cast<std::uint32_t>(cvt_f32_f16(a & 0xFFFFu));
   });
 }
-void fma_f16x2(benchmark::State& state) {
-  // Exponents from 8 to 23: sums neither overflow nor become subnormal as a rule.
-  const auto moderate_pair = [](std::uint32_t word) { return (word & 0x9FFF9FFFu) + 0x20002000u; };
-  over_pairs(state, [&](std::uint32_t a, std::uint32_t b) {
-    return fma_rn_f16x2(moderate_pair(a), moderate_pair(b), moderate_pair(a ^ b));
-  });
-}
-void fma_f32(benchmark::State& state) {
-  over_pairs(state, [](std::uint32_t a, std::uint32_t b) {
-    return std::bit_cast<std::uint32_t>(fma_rn_f32(moderate(a), moderate(b), moderate(a ^ b)));
-  });
-}
-/// Four warps, collective included; an item is one multiply-add of the 2048 of an instruction.
-template <MmaModel kModel>
-void mma(benchmark::State& state) {
-  constexpr unsigned warps = 4, rounds = 100;
-  executor::Options options;
-  options.workers = 1;
-  float out[32 * warps];
-  for (auto _ : state) {
-    executor::run(
-        {"mma", {1}, {32 * warps}},
-        [&] {
-          MmaC c{};
-          const std::uint32_t word = operands::scrambled(threadIdx.x) & 0xBBFFBBFFu;  // finite
-          for (unsigned i = 0; i < rounds; ++i)
-            c = mma_m16n8k16_f16<kModel>({{word, word ^ i, word, word}}, {{word, word ^ i}}, c);
-          out[threadIdx.x] = c.r[0];
-        },
-        options);
-    benchmark::DoNotOptimize(out);
-  }
-  state.SetItemsProcessed(state.iterations() * warps * rounds * 2048);
-}
-BENCHMARK(fma_f16x2);
-BENCHMARK(fma_f32);
-BENCHMARK(mma<MmaModel::hopper>)->UseRealTime();
-BENCHMARK(mma<MmaModel::ampere>)->UseRealTime();
 BENCHMARK(fp8x2);
 BENCHMARK(product);
 BENCHMARK(magnitudes_x2);

@@ -2,10 +2,6 @@
 // value.
 #pragma once
 
-#include <bit>
-#include <cassert>
-#include <cmath>
-#include <cstdint>
 #include <limits>
 
 #include "oracles/arithmetic/dyadic.hpp"
@@ -13,28 +9,10 @@
 
 namespace assay::arithmetic {
 
-/// The next double above a finite x >= 0: as codes, non-negative doubles count upward, on to Inf.
-inline double next_up(double x) { return std::bit_cast<double>(std::bit_cast<std::uint64_t>(x) + 1); }
-
-/// a + b for a, b >= 0 (or +Inf), never below the exact result, and equal to it where a double holds it.
-inline double sum_upward(double a, double b) {
-  assert(a >= 0 && b >= 0);
-  const double s = a + b;
-  // TwoSum (Knuth): s + rest is a + b, exactly. It is NaN where s is Inf, and compares with nothing.
-  const double b_in_s = s - a;
-  const double rest = (a - (s - b_in_s)) + (b - b_in_s);
-  return rest > 0 ? next_up(s) : s;
-}
-/// a * b, likewise.
-inline double product_upward(double a, double b) {
-  assert(a >= 0 && b >= 0);
-  if (a == 0 || b == 0) return 0;  // also for Inf: a factor that is exactly 0 has no error to grow
-  const double p = a * b;
-  if (std::isinf(p)) return p;
-  // Where the rounding error of the product may itself be too small for a double, do not ask for it.
-  constexpr double safe = 0x1p-900;
-  return p < safe || std::fma(a, b, -p) > 0 ? next_up(p) : p;
-}
+/// a + b and a * b for a, b >= 0 (or +Inf), never below the exact result, and equal to it where a double
+/// holds it.
+double sum_upward(double a, double b);
+double product_upward(double a, double b);
 
 /// Half the spacing of F's binade that holds the exact result `x`: what one rounding to nearest may move it.
 /// 0 when the result is a number of F, +Inf when there is no such bound (overflow, Inf, NaN).

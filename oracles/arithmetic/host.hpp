@@ -40,11 +40,12 @@ inline Pair two_sum(double a, double b) {
   return {s, (a - (s - b_in_s)) + (b - b_in_s)};
 }
 
-/// x rounded once to F (fp16 or bf16), to nearest even; for any x. Adding 1.5 * 2^52 quanta of x's binade
-/// leaves a double that counts whole quanta, so that addition rounds as F does, ties included (1.5 * 2^52 is
-/// even), and taking them off again is exact.
+/// x rounded once to F (fp16 or bf16), to nearest even. Adding 1.5 * 2^52 quanta of x's binade leaves a
+/// double that counts whole quanta, so that addition rounds as F does, ties included (1.5 * 2^52 is even),
+/// and taking them off again is exact.
 template <formats::Format F>
-double round_any_to(double x) {
+double round_to(double x) {
+  static_assert(F == formats::Format::fp16 || F == formats::Format::bf16);
   constexpr formats::Spec s = formats::definition::spec_of(F);
   constexpr int least = formats::definition::min_exponent(s), most = s.bias;
   constexpr double largest = F == formats::Format::fp16 ? 0x1.ffcp15 : 0x1.fep127;
@@ -53,24 +54,6 @@ double round_any_to(double x) {
   const double magnitude = std::fabs((x + shift) - shift);
   const double bounded = magnitude > largest ? std::numeric_limits<double>::infinity() : magnitude;
   return std::copysign(bounded, x);
-}
-
-/// The same, quicker for results that are normal numbers: there the code of the double, with the bits beyond
-/// F's mantissa counted as a fraction, is rounded as an integer, and a carry moves on into the exponent.
-template <formats::Format F>
-double round_to(double x) {
-  static_assert(F == formats::Format::fp16 || F == formats::Format::bf16);
-  constexpr formats::Spec s = formats::definition::spec_of(F);
-  constexpr int dropped = double_mantissa_bits - s.mantissa_bits;
-  constexpr auto code = [](double value) { return std::bit_cast<std::uint64_t>(value); };
-  constexpr std::uint64_t least = code(F == formats::Format::fp16 ? 0x1p-14 : 0x1p-126);
-  constexpr std::uint64_t beyond = code(F == formats::Format::fp16 ? 0x1.ffep15 : 0x1.ffp127);  // goes to Inf
-  const std::uint64_t bits = code(x), magnitude = bits & ~std::uint64_t{0} >> 1;
-  if (magnitude - least >= beyond - least) [[unlikely]]
-    return round_any_to<F>(x);
-  constexpr std::uint64_t unit = std::uint64_t{1} << dropped;
-  const std::uint64_t odd = bits >> dropped & 1;
-  return std::bit_cast<double>((bits + (unit / 2 - 1) + odd) & ~(unit - 1));
 }
 
 /// As rounding_error() of bounded.hpp: for the exact result sum + rest that was rounded to `rounded`.

@@ -214,7 +214,7 @@ class Run {
         a, w, contracts_.tensor_cores, [&](std::size_t first, std::size_t count, auto& sum) {
           if constexpr (bounded) {
             // The errors of the operands grow to those of the products, and an exact sum adds them up.
-            error = arithmetic::sum_upward(error, sum.error());
+            error = arithmetic::sum_upward(error, sum.error);
             const std::size_t end = std::min(first + count, terms_);
             for (std::size_t k = first; k < end; ++k)
               error = arithmetic::sum_upward(error,

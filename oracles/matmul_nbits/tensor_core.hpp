@@ -2,21 +2,20 @@
 // may make.
 #pragma once
 
-#include <cstddef>
+#include <array>
 #include <cstdint>
 #include <span>
 
+#include "oracles/formats/exact.hpp"
 #include "oracles/matmul_nbits/oracle.hpp"
 
 namespace assay::oracles::matmul_nbits {
 
 /// An fp16 number as the multipliers take it: significand * 2^(exponent - 10), not normalised. A subnormal
-/// has the smallest exponent, -14; zero has one so low that it decides no alignment.
+/// has the smallest exponent, -14.
 struct TensorOperand {
-  static constexpr std::int16_t exponent_of_zero = -10000;
-
   std::uint16_t significand = 0;
-  std::int16_t exponent = exponent_of_zero;
+  std::int16_t exponent = 0;
   bool negative = false;
   bool special = false;  ///< Inf (significand 0) or NaN
 
@@ -34,14 +33,8 @@ TensorSteps tensor_steps(TensorCores);
 /// acc + sum of a[i] * b[i] as one sum of the hardware gives it, and what was cut off on the way.
 struct TensorSum {
   std::uint32_t code = 0;  ///< fp32
-  int cut = 0;             ///< addends that lost bits
-  int unit = 0;            ///< 2^unit: the place at which they were cut
-  bool narrowed = false;   ///< the sum lost bits to fp32
-  int spacing = 0;         ///< 2^spacing: of fp32 there
-  bool finite = true;
-
   /// A bound on |computed - exact| of this sum alone; +Inf when the result is not finite.
-  double error() const;
+  double error = 0;
 };
 
 /// Every product and acc is aligned to the largest exponent of those that are not zero and cut toward zero at

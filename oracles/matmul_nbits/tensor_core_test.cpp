@@ -95,7 +95,7 @@ TEST(TensorCore, FollowsSpecialValues) {
   EXPECT_EQ(fast({infinity, infinity}, {one, one | 0x8000}, 0, 25).code, nan32);
   EXPECT_EQ(fast({infinity}, {one}, infinity32 | 0x80000000, 25).code, nan32);
   EXPECT_EQ(fast({one}, {one}, infinity32 | 0x80000000, 25).code, infinity32 | 0x80000000);
-  EXPECT_EQ(fast({infinity}, {one}, 0, 25).error(), HUGE_VAL);
+  EXPECT_EQ(fast({infinity}, {one}, 0, 25).error, HUGE_VAL);
 }
 
 /// fp16 codes of one kind of draw.
@@ -153,14 +153,14 @@ TEST(TensorCore, AgreesWithASlowDerivation) {
     ASSERT_EQ(sum.code, slow_twin::tensor_sum(a, b, acc, bits)) << "draw " << i;
     if ((sum.code & 0x7F800000) == 0x7F800000) {
       ++special;
-      ASSERT_EQ(sum.error(), HUGE_VAL);
+      ASSERT_EQ(sum.error, HUGE_VAL);
       continue;
     }
     exact = Dyadic::of(Format::fp32, acc);
     for (std::size_t j = 0; j < width; ++j)
       exact += Dyadic::of(Format::fp16, a[j]) * Dyadic::of(Format::fp16, b[j]);
     const Dyadic error = arithmetic::abs(exact - Dyadic::of(Format::fp32, sum.code));
-    ASSERT_LE(error, Dyadic::of(sum.error())) << "draw " << i;
+    ASSERT_LE(error, Dyadic::of(sum.error)) << "draw " << i;
     inexact += !error.is_zero();
     zero += sum.code == 0;
   }

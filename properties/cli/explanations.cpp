@@ -138,6 +138,34 @@ constexpr Explanation pattern_texts[] = {
      "Some elements still hold what the buffer held before the launch."},
     {"padding written", "padding had to stay untouched", "See A012."},
     {"route fell back", "another route's kernels ran", "See A005."},
+    {"lever without effect", "staging was not restored",
+     "Under the lever that restores staging a node makes no offer, and no kernel stores bf16 itself."},
+    {"offer withheld", "no offer without the lever",
+     "A node of a bf16 model offers a direct store unless the lever says otherwise."},
+    {"cast left out", "a staged result was not narrowed",
+     "Under the lever every node of a bf16 model ends with one launch of narrow_staging."},
+    {"cast after a direct store", "the launch that the direct store replaces",
+     "Direct stores were accepted, and as many casts ran as without them: each wrote staging over the "
+     "result."},
+    {"casts against direct stores", "two counts that must agree",
+     "The casts that the lever brings back are the direct stores that were accepted without it, one each."},
+    {"counter against launches", "cast.launches is not the launches of narrow_staging",
+     "A counter is what code says that it did, a launch is what the launch layer saw."},
+    {"direct store of several rows", "one launch claimed the result of many",
+     "Of a node of several rows a GEMV writes one, and a matrix product has no bf16 store. An offer keyed on "
+     "the pointer\nalone is taken by row 0, which begins there, and the other rows stay stale."},
+    {"direct store declined", "a GEMV of one row staged its result",
+     "A GEMV of the only row writes the whole result and can narrow it, so it has to accept."},
+    {"offer accepted twice", "more direct stores than offers",
+     "A node makes one offer; it can be taken once."},
+    {"direct store differs from staging", "other bits with the lever",
+     "A direct store rounds as staging does, to fp16 and from there to bf16; bf16 from the sum differs in "
+     "one "
+     "code for\nabout one result of sixteen."},
+    {"tokens differ", "greedy decode is not reproduced",
+     "The same small decoder gave other tokens with the lever, or on the other device."},
+    {"another device", "the witness names another device than was to run",
+     "A comparison of two devices, one of which is not where it is said to be, compares a run with itself."},
 };
 
 }  // namespace
