@@ -80,7 +80,8 @@ TEST(Int4Matrix, RandomCodesAreWhatTheyShouldBe) {
     exponents.insert(code >> 7 & 0xFF);
     mantissas.insert(code & 0x7F);
   }
-  EXPECT_NEAR(static_cast<double>(negative), 2048, 150);
+  EXPECT_GT(negative, codes.size() / 3) << "signs are balanced";
+  EXPECT_LT(negative, codes.size() * 2 / 3);
   EXPECT_EQ(exponents, (std::set<unsigned>{124, 125, 126, 127}));
   EXPECT_EQ(mantissas.size(), 128u);
   std::vector<std::size_t> nibbles(16);
@@ -88,7 +89,10 @@ TEST(Int4Matrix, RandomCodesAreWhatTheyShouldBe) {
     ++nibbles[std::to_integer<unsigned>(byte) & 15];
     ++nibbles[std::to_integer<unsigned>(byte) >> 4];
   }
-  for (const std::size_t count : nibbles) EXPECT_NEAR(static_cast<double>(count), 1024, 150);
+  for (const std::size_t count : nibbles) {
+    EXPECT_GT(count, 1024u / 2) << "every int4 code is about as frequent";
+    EXPECT_LT(count, 1024u * 2);
+  }
   EXPECT_NE(random_bytes(64, 7, 2), random_bytes(64, 7, 3));
   EXPECT_NE(random_bytes(64, 7, 2), random_bytes(64, 8, 2));
   const auto longer = random_bytes(64, 7, 2), shorter = random_bytes(39, 7, 2);
