@@ -19,13 +19,14 @@ constexpr unsigned chunk = 256;  ///< elements of a column that 8 lanes take tog
 constexpr unsigned lanes_per_column = 8;
 constexpr unsigned columns_per_warp = 32 / lanes_per_column;  ///< at a time
 constexpr unsigned octets_per_block = 4;
-constexpr unsigned staged_elements = 8192;
+constexpr unsigned octets_per_chunk = chunk / 8;
+constexpr unsigned staged_elements = 16384;
 
 struct Params {
   const void* a;
   const std::uint8_t* b;
   const std::uint16_t* scales;
-  const std::uint8_t* zero_points;
+  const std::uint8_t* zero_points;  ///< or null
   void* out;
   Epilogue epilogue;
   std::uint32_t n, k, blocks;
@@ -36,18 +37,36 @@ struct Params {
 /// lanes of a column read eight octets side by side.
 using StagedA = Bits128[staged_elements / 8];
 
-/// What a lane needs of one block: 32 codes, their scale and zero point.
+/// What a lane needs of one block, as it lies in memory: nothing waits for it before it is used.
 struct Weights {
   Bits128 codes;
-  Code16 scale;
-  std::uint32_t zero;
+  std::uint16_t scale;
+  std::uint8_t zero_points;  ///< of two blocks
 };
 
-template <unsigned kColumns>
-struct Lane {
-  std::uint32_t column;  ///< the first; the others follow columns_per_warp apart
-  std::uint32_t slice, j;
-  std::uint32_t sums[kColumns][octets_per_block][4] = {};
+/// Where a lane's blocks of one column lie: that of its i-th chunk is `i` strides further.
+template <unsigned kSplit, bool kZeroPoints>
+struct Column {
+  const std::uint8_t* codes;
+  const std::uint16_t* scales;
+  const std::uint8_t* zero_points;
+
+  /// From block `block` of a column on; past the matrix, of its last column.
+  static __device__ __forceinline__ Column of(const Params& p, std::uint32_t column, std::uint32_t block) {
+    if (column >= p.n) column = p.n - 1;
+    const std::size_t first = std::size_t{column} * p.blocks + block;
+    return {p.b + first * 16, p.scales + first,
+            kZeroPoints ? p.zero_points + std::size_t{column} * ((p.blocks + 1) / 2) + block / 2 : nullptr};
+  }
+
+  __device__ __forceinline__ Weights load(std::uint32_t i) const {
+    constexpr std::uint32_t blocks = kSplit * lanes_per_column;  // of a stride, an even number
+    Weights weights;
+    weights.codes = load_nc_128(codes + std::size_t{i} * (blocks * 16), evict_first_policy());
+    weights.scale = scales[i * blocks];
+    weights.zero_points = kZeroPoints ? zero_points[i * (blocks / 2)] : 0;
+    return weights;
+  }
 };
 
 /// The whole octets of A from element `first` on, as many as there is room for.
@@ -58,19 +77,9 @@ __device__ __forceinline__ void stage_a(const Params& p, std::uint32_t first, St
     Bits128 codes = load_as<Bits128>(static_cast<const std::uint16_t*>(p.a) + std::size_t{octet} * 8);
     ASSAY_UNROLL
     for (std::uint32_t& word : codes.word) word = narrowed_pair(p.epilogue.bf16, word);
-    const std::uint32_t of_chunk = i / 32, block = i / octets_per_block % lanes_per_column;
+    const std::uint32_t of_chunk = i / octets_per_chunk, block = i / octets_per_block % lanes_per_column;
     staged[(of_chunk * octets_per_block + i % octets_per_block) * lanes_per_column + block] = permuted(codes);
   }
-}
-
-__device__ __forceinline__ Weights load_weights(const Params& p, std::uint32_t column, std::uint32_t block) {
-  Weights weights = {};
-  if (column >= p.n || block >= p.blocks) return weights;
-  const std::size_t at = std::size_t{column} * p.blocks + block;
-  weights.codes = load_nc_128(p.b + at * 16, evict_first_policy());
-  weights.scale = narrowed(p.epilogue.bf16, p.scales[at]);
-  weights.zero = zero_point_of(p.zero_points, (p.blocks + 1) / 2, column, block, 4);
-  return weights;
 }
 
 /// One octet: its pairs into the sums of the schedule's lane 4 j + o.
@@ -82,32 +91,48 @@ __device__ __forceinline__ void accumulate(std::uint32_t codes, const Bits128& a
     sums[pair] = fma_rn_f16x2(mul_rn_f16x2(q.pair[pair], scale), a.word[pair], sums[pair]);
 }
 
-/// The first `whole` octets of one block.
-__device__ __forceinline__ void accumulate(const Weights& weights, const Bits128* octets, std::uint32_t whole,
-                                           std::uint32_t (&sums)[octets_per_block][4]) {
-  const ZeroPoint zero = ZeroPoint::of(weights.zero);
-  const std::uint32_t scale = both(weights.scale);
-  ASSAY_UNROLL
-  for (unsigned o = 0; o < octets_per_block; ++o) {
-    if (o < whole) accumulate(weights.codes.word[o], octets[o * lanes_per_column], zero, scale, sums[o]);
-  }
-}
+/// A block's scale, in both halves, and zero point. A lane's blocks are all even or all odd.
+struct Decoding {
+  ZeroPoint zero;
+  std::uint32_t scale;
 
-/// The elements of the octet that k cuts off, in fp32.
-__device__ __forceinline__ float tail_of(const Params& p, std::uint32_t column, std::uint32_t block) {
-  const Weights weights = load_weights(p, column, block);
+  template <bool kZeroPoints>
+  static __device__ __forceinline__ Decoding of(const Params& p, const Weights& weights,
+                                                std::uint32_t block) {
+    const std::uint32_t z = kZeroPoints ? std::uint32_t{weights.zero_points} >> (block % 2 * 4) & 0xFu : 8u;
+    return {ZeroPoint::of(z), both(narrowed(p.epilogue.bf16, weights.scale))};
+  }
+};
+
+/// One lane's sums of a column: sums[o][p] is s[p] of the schedule's lane 4 j + o.
+struct Sums {
+  std::uint32_t pair[octets_per_block][4] = {};
+
+  /// The first `whole` octets of a block; `a` holds them lanes_per_column apart.
+  __device__ __forceinline__ void add(const Weights& weights, const Decoding& decoding, const Bits128* a,
+                                      unsigned whole = octets_per_block) {
+    ASSAY_UNROLL
+    for (unsigned o = 0; o < octets_per_block; ++o) {
+      if (o < whole)
+        accumulate(weights.codes.word[o], a[o * lanes_per_column], decoding.zero, decoding.scale, pair[o]);
+    }
+  }
+};
+
+/// The elements of the octet that k cuts off, in fp32; `weights` is the block it lies in.
+__device__ __forceinline__ float tail_of(const Params& p, const Weights& weights, const Decoding& decoding) {
   const std::uint32_t octet = p.k / 8;
   std::uint32_t word = 0;
   ASSAY_UNROLL
   for (unsigned o = 0; o < octets_per_block; ++o) {
     if (octet % octets_per_block == o) word = weights.codes.word[o];
   }
-  const CenteredCodes codes = centered(word, ZeroPoint::of(weights.zero));
+  const CenteredCodes codes = centered(word, decoding.zero);
   float tail = 0;
   ASSAY_UNROLL
   for (std::uint32_t e = 0; e < 7; ++e) {
     if (e >= p.k % 8) break;
-    const std::uint32_t pair = mul_rn_f16x2(codes.pair[e % 4], both(weights.scale));
+    const std::uint32_t pair = mul_rn_f16x2(codes.pair[e % 4], decoding.scale);
     const Code16 a = narrowed(p.epilogue.bf16, load_code(p.a, std::int64_t{octet} * 8 + e));
     tail = fma_rn_f32(cvt_f32_f16(e < 4 ? pair & 0xFFFFu : pair >> 16), cvt_f32_f16(a), tail);
   }
@@ -134,73 +159,136 @@ __device__ __forceinline__ float reduced(float (&v)[octets_per_block]) {
   return add_rn_f32(add_rn_f32(v[0], v[2]), add_rn_f32(v[1], v[3]));
 }
 
-template <unsigned kSplit, unsigned kPrefetch, unsigned kColumns>
+/// One lane's work: the blocks (slice + i kSplit) * 8 + j of kColumns columns, i = 0, 1, ...
+template <unsigned kSplit, unsigned kPrefetch, unsigned kColumns, bool kZeroPoints>
+class Lane {
+ public:
+  __device__ __forceinline__ Lane(const Params& p, std::uint32_t column, std::uint32_t slice, std::uint32_t j)
+      : p_(p),
+        slice_(slice),
+        j_(j),
+        whole_(p.k / chunk > slice ? (p.k / chunk - slice - 1) / kSplit + 1 : 0) {
+    ASSAY_UNROLL
+    for (unsigned c = 0; c < kColumns; ++c)
+      columns_[c] = ColumnOf::of(p, column + c * columns_per_warp, slice * lanes_per_column + j);
+    if constexpr (kPrefetch != 0) load<0>(0);
+  }
+
+  /// The whole chunks among those staged, which begin with chunk `first`. Two groups take turns: while one is
+  /// added, the other is on its way.
+  __device__ __forceinline__ void add_whole_chunks(const StagedA& staged, std::uint32_t first) {
+    constexpr std::uint32_t stage = staged_elements / chunk / kSplit;
+    static_assert(stage % (2 * group) == 0, "a stage begins with the group that was loaded for it");
+    const std::uint32_t last = first / kSplit + stage, end = whole_ < last ? whole_ : last;
+    const Bits128* a = staged + slice_ * octets_per_chunk + j_;
+    for (std::uint32_t i = first / kSplit; i < end; i += 2 * group) {
+      if constexpr (kPrefetch == 0) load<0>(i);
+      load<1>(i + group);
+      add<0>(i, end, a);
+      if constexpr (kPrefetch != 0) load<0>(i + 2 * group);
+      add<1>(i + group, end, a);
+    }
+  }
+
+  /// The chunk that k cuts off, where it is this slice's and staged.
+  __device__ __forceinline__ void add_last_chunk(const StagedA& staged, std::uint32_t first) {
+    const std::uint32_t last = p_.k / chunk, block = last * lanes_per_column + j_;
+    if (p_.k % chunk == 0 || last % kSplit != slice_ || last - first >= staged_elements / chunk ||
+        block >= p_.blocks)
+      return;
+    const std::uint32_t octets = p_.k / 8 - min_of(p_.k / 8, block * octets_per_block);
+    ASSAY_UNROLL
+    for (unsigned c = 0; c < kColumns; ++c) {
+      const Weights weights = columns_[c].load(last / kSplit);
+      const Decoding decoding = Decoding::of<kZeroPoints>(p_, weights, j_);
+      sums_[c].add(weights, decoding, staged + (last - first) * octets_per_chunk + j_, octets);
+      if (octets < octets_per_block && p_.k % 8 != 0) tail_[c] = tail_of(p_, weights, decoding);
+    }
+  }
+
+  /// This lane's part of a column's sum; that of j = 0 is the slice's.
+  __device__ __forceinline__ float sum(unsigned c) const {
+    const unsigned cut = p_.k / 8 % octets_per_block;  // where a tail belongs
+    float v[octets_per_block];
+    ASSAY_UNROLL
+    for (unsigned o = 0; o < octets_per_block; ++o)
+      v[o] = collapsed(cut == o ? tail_[c] : 0.0f, sums_[c].pair[o]);
+    return reduced(v);
+  }
+
+ private:
+  using ColumnOf = Column<kSplit, kZeroPoints>;
+  static constexpr unsigned group = kPrefetch == 0 ? 1 : kPrefetch;
+
+  static __device__ __forceinline__ std::uint32_t min_of(std::uint32_t a, std::uint32_t b) {
+    return a < b ? a : b;
+  }
+
+  template <unsigned kTurn>
+  __device__ __forceinline__ void load(std::uint32_t i) {
+    ASSAY_UNROLL
+    for (unsigned slot = 0; slot < group; ++slot) {
+      if (i + slot >= whole_) break;
+      ASSAY_UNROLL
+      for (unsigned c = 0; c < kColumns; ++c) weights_[kTurn][slot][c] = columns_[c].load(i + slot);
+    }
+  }
+
+  /// Adds the chunks from i on, at most a group and before `end`; `a` goes on by a group.
+  template <unsigned kTurn>
+  __device__ __forceinline__ void add(std::uint32_t i, std::uint32_t end, const Bits128*& a) {
+    if (i + group <= end) {
+      ASSAY_UNROLL
+      for (unsigned slot = 0; slot < group; ++slot) add_chunk(weights_[kTurn][slot], a, slot);
+    } else {
+      ASSAY_UNROLL
+      for (unsigned slot = 0; slot + 1 < group; ++slot) {
+        if (i + slot < end) add_chunk(weights_[kTurn][slot], a, slot);
+      }
+    }
+    a += group * kSplit * octets_per_chunk;
+  }
+
+  __device__ __forceinline__ void add_chunk(const Weights (&weights)[kColumns], const Bits128* a,
+                                            unsigned slot) {
+    ASSAY_UNROLL
+    for (unsigned c = 0; c < kColumns; ++c)
+      sums_[c].add(weights[c], Decoding::of<kZeroPoints>(p_, weights[c], j_),
+                   a + slot * kSplit * octets_per_chunk);
+  }
+
+  const Params& p_;
+  std::uint32_t slice_, j_;
+  std::uint32_t whole_;  ///< whole chunks of the slice
+  ColumnOf columns_[kColumns];
+  Weights weights_[2][group][kColumns];
+  Sums sums_[kColumns];
+  float tail_[kColumns] = {};
+};
+
+template <unsigned kSplit, unsigned kPrefetch, unsigned kColumns, bool kZeroPoints>
 __global__ void __launch_bounds__(threads) gemv_split_k(const Params p) {
-  constexpr unsigned groups = warps / kSplit;
-  constexpr unsigned columns = groups * columns_per_warp * kColumns;
-  constexpr unsigned chunks_per_stage = staged_elements / chunk / kSplit;  // of one slice
-  constexpr unsigned ahead = kPrefetch == 0 ? 1 : kPrefetch;
-  static_assert(chunks_per_stage % ahead == 0);
+  constexpr unsigned columns = warps / kSplit * columns_per_warp * kColumns;
   ASSAY_SHARED(StagedA, staged);
   using Partials = float[kSplit][columns];
   ASSAY_SHARED(Partials, partials);
 
   const std::uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+  const std::uint32_t slice = warp % kSplit, j = lane % lanes_per_column;
   const std::uint32_t in_block = warp / kSplit * columns_per_warp * kColumns + lane / lanes_per_column;
-  Lane<kColumns> mine;
-  mine.column = blockIdx.x * columns + in_block;
-  mine.slice = warp % kSplit;
-  mine.j = lane % lanes_per_column;
+  Lane<kSplit, kPrefetch, kColumns, kZeroPoints> mine(p, blockIdx.x * columns + in_block, slice, j);
 
-  // The i-th chunk of the slice begins at element 256 (slice + i kSplit).
-  const auto block_of = [&](std::uint32_t i) { return (mine.slice + i * kSplit) * (chunk / 32) + mine.j; };
-  Weights ring[ahead][kColumns];
-  const auto load = [&](unsigned slot, std::uint32_t i) {
-    ASSAY_UNROLL
-    for (unsigned c = 0; c < kColumns; ++c)
-      ring[slot][c] = load_weights(p, mine.column + c * columns_per_warp, block_of(i));
-  };
-  if constexpr (kPrefetch != 0) {
-    ASSAY_UNROLL
-    for (unsigned slot = 0; slot < ahead; ++slot) load(slot, slot);
-  }
-
-  const std::uint32_t octets = p.k / 8;  // whole ones
   for (std::uint32_t first = 0; first < p.k; first += staged_elements) {
     if (first != 0) __syncthreads();
     stage_a(p, first, staged);
     __syncthreads();
-    const std::uint32_t begin = first / chunk / kSplit;
-    for (std::uint32_t i = begin; i < begin + chunks_per_stage; i += ahead) {
-      if ((mine.slice + i * kSplit) * chunk >= p.k) break;
-      ASSAY_UNROLL
-      for (unsigned slot = 0; slot < ahead; ++slot) {
-        if constexpr (kPrefetch == 0) load(slot, i);
-        const std::uint32_t block = block_of(i + slot);
-        const std::uint32_t whole = block * octets_per_block < octets ? octets - block * octets_per_block : 0;
-        const Bits128* const a =
-            staged + (block / lanes_per_column - first / chunk) * octets_per_block * lanes_per_column +
-            mine.j;
-        ASSAY_UNROLL
-        for (unsigned c = 0; c < kColumns; ++c) accumulate(ring[slot][c], a, whole, mine.sums[c]);
-        if constexpr (kPrefetch != 0) load(slot, i + slot + ahead);
-      }
-    }
+    mine.add_whole_chunks(staged, first / chunk);
+    mine.add_last_chunk(staged, first / chunk);
   }
-
-  const std::uint32_t cut = p.k % 8 != 0 ? octets : ~0u;  // the octet that is not whole
-  const bool has_tail =
-      cut != ~0u && cut / 32 % kSplit == mine.slice && cut / octets_per_block % lanes_per_column == mine.j;
   ASSAY_UNROLL
   for (unsigned c = 0; c < kColumns; ++c) {
-    const std::uint32_t column = mine.column + c * columns_per_warp;
-    const float tail = has_tail ? tail_of(p, column, cut / octets_per_block) : 0.0f;
-    float v[octets_per_block];
-    ASSAY_UNROLL
-    for (unsigned o = 0; o < octets_per_block; ++o)
-      v[o] = collapsed(cut % octets_per_block == o ? tail : 0.0f, mine.sums[c][o]);
-    const float partial = reduced(v);
-    if (mine.j == 0) partials[mine.slice][in_block + c * columns_per_warp] = partial;
+    const float partial = mine.sum(c);
+    if (j == 0) partials[slice][in_block + c * columns_per_warp] = partial;
   }
   __syncthreads();
 
@@ -208,22 +296,31 @@ __global__ void __launch_bounds__(threads) gemv_split_k(const Params p) {
   if (threadIdx.x >= columns || column >= p.n) return;
   float acc = 0;
   ASSAY_UNROLL
-  for (unsigned slice = 0; slice < kSplit; ++slice) acc = add_rn_f32(acc, partials[slice][threadIdx.x]);
+  for (unsigned s = 0; s < kSplit; ++s) acc = add_rn_f32(acc, partials[s][threadIdx.x]);
   const Code16 code = p.epilogue.fp16(acc, column);
   static_cast<std::uint16_t*>(p.out)[column] =
       static_cast<std::uint16_t>(p.store == Store::bf16 ? bf16_of_fp16(code) : code);
 }
 
+template <unsigned kSplit, unsigned kPrefetch, unsigned kColumns>
+void launch(LaunchContext& context, const Params& params) {
+  constexpr unsigned columns = warps / kSplit * columns_per_warp * kColumns;
+  const dim3 grid((params.n + columns - 1) / columns);
+  if (params.zero_points != nullptr) {
+    ASSAY_LAUNCH(context, grid, dim3(threads), 0, (gemv_split_k<kSplit, kPrefetch, kColumns, true>), params);
+  } else {
+    ASSAY_LAUNCH(context, grid, dim3(threads), 0, (gemv_split_k<kSplit, kPrefetch, kColumns, false>), params);
+  }
+}
+
 template <unsigned kSplit, unsigned kPrefetch>
 void launch(LaunchContext& context, const Params& params) {
-  constexpr unsigned narrow = warps / kSplit * columns_per_warp;
   // Twice the columns a lane halve what is read of A; they need enough thread blocks to go round.
-  const bool wide = kSplit == 2 && params.n >= 2 * narrow * 2 * context.device.capability().multiprocessors;
-  const auto grid = [&](unsigned columns) { return dim3((params.n + columns - 1) / columns); };
-  if (wide) {
-    ASSAY_LAUNCH(context, grid(2 * narrow), dim3(threads), 0, (gemv_split_k<kSplit, kPrefetch, 2>), params);
+  constexpr unsigned wide = warps / kSplit * columns_per_warp * 2;
+  if (kSplit == 2 && params.n >= 2 * wide * context.device.capability().multiprocessors) {
+    launch<kSplit, kPrefetch, 2>(context, params);
   } else {
-    ASSAY_LAUNCH(context, grid(narrow), dim3(threads), 0, (gemv_split_k<kSplit, kPrefetch, 1>), params);
+    launch<kSplit, kPrefetch, 1>(context, params);
   }
 }
 
