@@ -216,18 +216,18 @@ TEST(Fault, HandComputedOfOneHotRows) {
 }
 
 /// 2^15 + 2^-10 - 2^15: nothing is left from left to right, and 2^-10 when elements 0 and 2 meet first.
-Case order_matters() {
-  Case c = uniform(Format::fp16, {1, 1, 32}, 9, 1);
+Case order_matters(Format model) {
+  Case c = uniform(model, {1, 1, 32}, 9, 1);
   std::vector<double> row(32, 0.0);
   row[0] = 0x1p15, row[1] = 0x1p-10, row[2] = -0x1p15;
-  c.a = stored(Format::fp16, row);
+  c.a = stored(model, row);
   return c;
 }
 
 TEST(Fault, OtherPairsAddInAnotherOrder) {
   const Contracts split{Format::fp16, Schedule::split_k};
-  EXPECT_EQ(values(split, right(split, order_matters())), (Values{0}));
-  EXPECT_EQ(values(split, wrong(Fault::other_pairs, split, order_matters())), (Values{0x1p-10}));
+  EXPECT_EQ(values(split, right(split, order_matters(Format::fp16))), (Values{0}));
+  EXPECT_EQ(values(split, wrong(Fault::other_pairs, split, order_matters(Format::fp16))), (Values{0x1p-10}));
   // In one fp16 chain 2^11 + 1 + 1 stays 2^11; where 1 + 1 meet in the other chain they are not lost.
   Case c = uniform(Format::fp16, {1, 1, 32}, 9, 1);
   std::vector<double> row(32, 0.0);
@@ -259,6 +259,14 @@ TEST(Fault, StoresGoneWrong) {
   const Contracts tile{Format::fp16, Schedule::tile};
   EXPECT_EQ(right(tile, c), Codes{0x3C01});
   EXPECT_EQ(wrong(Fault::truncated, tile, c), Codes{0x3C00});
+  // The same by way of fp16 to bf16, where it is the last rounding that is cut: 1 + 3/4 of a place.
+  Case narrow = uniform(Format::bf16, {1, 1, 32}, 9, 1);
+  std::vector<double> places(32, 0.0);
+  places[0] = 1, places[1] = 0x1p-8, places[2] = 0x1p-9;
+  narrow.a = stored(Format::bf16, places);
+  const Contracts bf16_tile{Format::bf16, Schedule::tile};
+  EXPECT_EQ(right(bf16_tile, narrow), Codes{0x3F81});
+  EXPECT_EQ(wrong(Fault::truncated, bf16_tile, narrow), Codes{0x3F80});
   // With a bias of -1 the sum before the last rounding is 2^-11 + 2^-12, by the other contract 2^-10.
   c.bias = stored(Format::fp16, {-1});
   EXPECT_EQ(values(tile, right(tile, c)), (Values{0x1p-11 + 0x1p-12}));
@@ -292,14 +300,15 @@ std::vector<std::pair<Contracts, Case>> many_cases() {
   };
   for (const Format model : {Format::fp16, Format::bf16}) {
     add({model, Schedule::split_k, 2}, {2, 16, 813});
-    add({model, Schedule::mma}, {2, 16, 300, 2, 64});
+    add({model, Schedule::mma}, {2, 16, 300, 4, 64});  // 2 bits times a bf16 scale need no rounding
     add({model, Schedule::tile}, {2, 16, 300, 4, 64});
   }
   add({Format::fp32, Schedule::tile}, {2, 16, 300, 4, 16});
   add({Format::fp16, Schedule::multicol}, {1, 128, 1120});
   add({Format::fp16, Schedule::natural}, {1, 128, 1120});
   // The pairs of split_k decide nothing but the order of eight fp32 additions a lane.
-  all.emplace_back(Contracts{Format::fp16, Schedule::split_k}, order_matters());
+  for (const Format model : {Format::fp16, Format::bf16})
+    all.emplace_back(Contracts{model, Schedule::split_k}, order_matters(model));
   return all;
 }
 
@@ -308,13 +317,13 @@ TEST(Fault, EachDiffersFromTheRightResult) {
   const auto cases = many_cases();
   for (std::size_t f = 0; f < fault_count; ++f) {
     const auto fault = static_cast<Fault>(f);
-    std::set<Schedule> meant, seen;
+    std::set<std::pair<Format, Schedule>> meant, seen;
     for (const auto& [contracts, c] : cases) {
       const Codes y = wrong(fault, contracts, c);
       if (y.empty()) continue;
       ASSERT_EQ(y.size(), c.shape.m * c.shape.n);
-      meant.insert(contracts.schedule);
-      if (y != right(contracts, c)) seen.insert(contracts.schedule);
+      meant.emplace(contracts.model, contracts.schedule);
+      if (y != right(contracts, c)) seen.emplace(contracts.model, contracts.schedule);
     }
     EXPECT_FALSE(seen.empty()) << to_string(fault);
     EXPECT_EQ(seen, meant) << to_string(fault);

@@ -61,18 +61,18 @@ arithmetic::Dyadic exact_element(formats::Format model, const Shape&, const Oper
 
 /// A known fault: what it would have made of Y, for naming damage.
 enum class Fault : std::uint8_t {
-  nibbles_swapped,             ///< odd element taken from the low bits of a byte
+  nibbles_swapped,             ///< elements of a byte in reverse order: the odd one from its low bits
   code_off_by_one,             ///< every code one less
   codes_signed,                ///< codes taken as two's complement, zero points ignored
   zero_point_ignored,          ///< z = 0 everywhere
   zero_point_default,          ///< z = 2^(bits - 1) though zero points are given
-  zero_points_swapped,         ///< of a pair of blocks
+  zero_points_swapped,         ///< of a pair of blocks, the unused bits of a row included
   zero_points_not_padded,      ///< indexed as n * blocks + b, without the padding of a row
   row_stride_without_padding,  ///< b row stride k * bits / 8
-  scale_of_next_block,
-  scales_transposed,  ///< scales read as [blocks, n]
-  scale_ignored,      ///< 1
-  tail_dropped,       ///< elements of the last block that is cut off, or of the last group of 8
+  scale_of_next_block,         ///< in memory: after the last of a column, the first of the next
+  scales_transposed,           ///< scales read as [blocks, n]
+  scale_ignored,               ///< 1
+  tail_dropped,                ///< elements of the last block that is cut off, or of the last group of 8
   last_block_dropped,
   last_split_dropped,  ///< the partial sum of the last slice
   splits_stop_early,   ///< of the first slice alone
@@ -80,10 +80,10 @@ enum class Fault : std::uint8_t {
   bias_twice_for_once,  ///< the other contract of bias_round
   direct_rounding,      ///< bf16(acc) without fp16 in between
   truncated,            ///< the last rounding goes toward zero
-  saturated,            ///< overflow gives the largest finite value
+  saturated,            ///< a finite value that overflows fp16 gives the largest finite one
   subnormals_flushed,   ///< of the fp16 result
   zero_hoisted,         ///< fp16(q * s) + fp16(-z * s), fused as fma16(q, s, fp16(-z * s))
-  weights_not_rounded,  ///< fp32 products of unrounded weights
+  weights_not_rounded,  ///< fp32 weights, multiplied and summed in fp32
   accumulated_in_fp32,  ///< the split_k schedule with fp32 lane sums
   other_pairs,          ///< pairs (2p, 2p+1) for (p, p+4), and the reverse in natural
 };

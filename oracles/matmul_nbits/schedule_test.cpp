@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "oracles/matmul_nbits/oracle.hpp"
+#include "oracles/matmul_nbits/run.hpp"
 #include "oracles/matmul_nbits/slow_twin.hpp"
 #include "oracles/matmul_nbits/testing.hpp"
 
@@ -38,6 +39,15 @@ void compare(const Contracts& contracts, const Case& c, Tally& tally) {
   }
 }
 
+/// The fp32 accumulators, whose last bits the stores of most elements hide.
+void compare_accumulators(const Contracts& contracts, const Case& c) {
+  const slow_twin::Twin twin(contracts, c.shape, c.operands());
+  const Run<arithmetic::HostArithmetic> run(contracts, c.shape, c.operands());
+  run.columns(0, c.shape.n, [&](std::size_t row, std::size_t col, const auto& acc, const auto*) {
+    ASSERT_EQ(acc.code(), twin.accumulator(row, col)) << std::hex << "row " << row << " col " << col;
+  });
+}
+
 /// Both kinds of draws, both forms of every optional operand and both roundings of the bias.
 void compare_all(Contracts contracts, const Shape& shape, std::uint64_t seed, Tally& tally) {
   for (const Draw draw : {Draw::moderate, Draw::specials, Draw::any_finite}) {
@@ -45,7 +55,9 @@ void compare_all(Contracts contracts, const Shape& shape, std::uint64_t seed, Ta
       contracts.bias_round = i % 2 == 0 ? BiasRound::once : BiasRound::twice;
       const testing::Options options{draw, i<2, i> 0, draw == Draw::moderate ? -5 : -9};
       SCOPED_TRACE("draw " + std::to_string(static_cast<int>(draw)) + " variant " + std::to_string(i));
-      compare(contracts, testing::random_case(contracts.model, shape, options, ++seed * 4 + i), tally);
+      const Case c = testing::random_case(contracts.model, shape, options, ++seed * 4 + i);
+      compare(contracts, c, tally);
+      if (i == 0) compare_accumulators(contracts, c);
     }
   }
 }

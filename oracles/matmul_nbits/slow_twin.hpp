@@ -123,6 +123,22 @@ class Twin {
     return narrow(c_.model, Format::fp16, h);
   }
 
+  /// The fp32 accumulator, before bias and stores.
+  Code accumulator(std::size_t row, std::size_t col) const {
+    switch (c_.schedule) {
+      case Schedule::split_k:
+        return split_k(row, col);
+      case Schedule::multicol:
+      case Schedule::natural:
+        return unscaled(col);
+      case Schedule::tile:
+        return tile(row, col);
+      case Schedule::mma:
+        return mma(row, col);
+    }
+    return 0;
+  }
+
   /// The true value without bias, by the definition of the operator.
   Dyadic exact(std::size_t row, std::size_t col) const {
     Dyadic sum;
@@ -163,21 +179,6 @@ class Twin {
   Code weight16(std::size_t col, std::size_t k) const {
     return fused(Format::fp16, integer(difference(col, k)), formats::decode(Format::fp16, x16(scale(col, k))),
                  minus_zero);
-  }
-
-  Code accumulator(std::size_t row, std::size_t col) const {
-    switch (c_.schedule) {
-      case Schedule::split_k:
-        return split_k(row, col);
-      case Schedule::multicol:
-      case Schedule::natural:
-        return unscaled(col);
-      case Schedule::tile:
-        return tile(row, col);
-      case Schedule::mma:
-        return mma(row, col);
-    }
-    return 0;
   }
 
   static Code tree(std::array<Code, 32> v) {

@@ -45,6 +45,31 @@ TEST(TensorCore, KeepsSoManyFractionalBits) {
   EXPECT_EQ(fast_values(ones, halves, -0x1p24f, 25), fp32(-0x1p24f + 2));
 }
 
+/// What a whole run of mma makes of 16 activations under weights of 1, in fp32 by way of fp16.
+double of_weights_one(TensorCores cores, const std::vector<std::pair<std::size_t, double>>& at) {
+  std::vector<std::byte> a(32 * 2), b(16, std::byte{0x99}), scale(2);
+  for (const auto& [k, x] : at) arithmetic::store_code(a, 2, k, fp16(x));
+  arithmetic::store_code(scale, 2, 0, fp16(1));
+  const Contracts contracts{Format::fp16, Schedule::mma, 2, cores};
+  const auto y = accept(contracts, {1, 1, 32}, {a, b, scale, {}, {}}).lo;
+  const formats::Exact x = formats::decode(Format::fp16, arithmetic::load_code(y, 2, 0));
+  return std::ldexp(static_cast<double>(x.significand), x.exponent);
+}
+
+TEST(TensorCore, GenerationsDifferInStepsAndBits) {
+  const auto hopper = TensorCores::hopper, ampere = TensorCores::ampere;
+  // Beside 2^15 hopper keeps places down to 2^-10, ampere to 2^-9.
+  EXPECT_EQ(of_weights_one(hopper, {{0, 0x1p15}, {1, -0x1p15}, {2, 0x1p-10}}), 0x1p-10);
+  EXPECT_EQ(of_weights_one(ampere, {{0, 0x1p15}, {1, -0x1p15}, {2, 0x1p-10}}), 0);
+  EXPECT_EQ(of_weights_one(hopper, {{0, 0x1p15}, {1, -0x1p15}, {2, 0x1p-11}}), 0);
+  EXPECT_EQ(of_weights_one(ampere, {{0, 0x1p15}, {1, -0x1p15}, {2, 0x1p-9}}), 0x1p-9);
+  // The accumulator keeps 24 bits of 2^15 + 2^-9 between two sums: hopper makes one of 16 products.
+  EXPECT_EQ(of_weights_one(hopper, {{0, 0x1p15}, {1, 0x1p-9}, {15, -0x1p15}}), 0x1p-9);
+  EXPECT_EQ(of_weights_one(ampere, {{0, 0x1p15}, {1, 0x1p-9}, {15, -0x1p15}}), 0);
+  EXPECT_EQ(of_weights_one(hopper, {{0, 0x1p15}, {1, 0x1p-9}, {16, -0x1p15}}), 0);
+  EXPECT_EQ(of_weights_one(ampere, {{0, 0x1p15}, {7, -0x1p15}, {8, 0x1p-12}}), 0x1p-12);
+}
+
 TEST(TensorCore, CutsTowardZeroOnBothSides) {
   // 3/4 of a unit is cut to 1/2 at 25 bits; what is left of the sum is cut to fp32, never rounded up.
   const std::vector<double> a = {0.75, 0.75, 0.75}, one = {1, 1, 1}, minus = {-1, -1, -1};
