@@ -369,7 +369,7 @@ TEST(Program, ACheckoutWithoutGoldensIsBadInput) {
   with_home((folder / "").string());
   expect_usage_error(verify, "ASSAY_HOME");
   write(folder / "README.md", "");
-  expect_usage_error(verify, "the folder of approved records of mxfp8_cast is missing");
+  expect_usage_error(verify, "the folder of approved records of matmul_nbits is missing");
   with_home("/no/such\nfolder");
   expect_usage_error(verify, "ASSAY_HOME='/no/such\\x0afolder'");
   with_home("");
