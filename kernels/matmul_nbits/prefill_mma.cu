@@ -110,11 +110,20 @@ __device__ __forceinline__ std::uint32_t pair_at(const Tile& tile, unsigned line
 
 /// Where a lane's parts of the fragments lie: row or column `line`, elements from `pair` on.
 #if !__has_include("kernels/device/mma.hpp")
-struct MmaA { std::uint32_t r[4]; };
-struct MmaB { std::uint32_t r[2]; };
-struct MmaC { float r[4]; };
+struct MmaA {
+  std::uint32_t r[4];
+};
+struct MmaB {
+  std::uint32_t r[2];
+};
+struct MmaC {
+  float r[4];
+};
 enum class MmaModel { hopper, ampere };
-template <MmaModel> __device__ MmaC mma_m16n8k16_f16(const MmaA&, const MmaB&, const MmaC& c) { return c; }
+template <MmaModel>
+__device__ MmaC mma_m16n8k16_f16(const MmaA&, const MmaB&, const MmaC& c) {
+  return c;
+}
 #endif
 struct FragmentPlace {
   unsigned line = threadIdx.x % 32 / 4, pair = threadIdx.x % 4 * 2;
