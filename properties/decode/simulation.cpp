@@ -187,7 +187,7 @@ std::vector<Pass> decode_passes() {
     passes.push_back({token, tokens});
     token += tokens;
   };
-  for (const std::int64_t tokens : {46, 8, 2}) add(tokens);
+  for (const std::int64_t tokens : {50, 4, 2}) add(tokens);
   while (token < all_tokens) add(1);
   return passes;
 }
