@@ -1,15 +1,17 @@
-"""The exact arithmetic that scripts/peers/mxfp8_cast.py holds PyTorch against, against the approved bits; and the names
-it writes against the program's. Usage: SCRIPT GOLDEN_RECORD PROGRAM"""
-import importlib.util
+"""The exact arithmetic that the scripts of scripts/peers hold PyTorch against: of mxfp8_cast against the approved bits, of
+matmul_nbits against another way to round; the names they write against the program's; and what they write of times.
+Usage: scripts/peers GOLDEN_RECORD PROGRAM"""
+import struct
 import subprocess
 import sys
 
 import h5py
 import numpy as np
 
-spec = importlib.util.spec_from_file_location("peers", sys.argv[1])
-peers = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(peers)
+sys.path.insert(0, sys.argv[1])
+import matmul_nbits
+import mxfp8_cast as peers
+import protocol
 
 
 def text(value):
@@ -52,9 +54,35 @@ for row in range(2):
         assert peers.exact_block(matrix[row][part]) == (scales[row][block], data[row][part])
 assert peers.transposed([[1, 2, 3], [4, 5, 6]]) == [[1, 4], [2, 5], [3, 6]]
 
-names = subprocess.run([sys.argv[1], "--names"], check=True, capture_output=True, text=True).stdout.splitlines()
-listed = subprocess.run([sys.argv[3], "bench", "--list"], check=True, capture_output=True, text=True).stdout.splitlines()
-assert len(names) == 12 and set(names) <= set(listed), set(names) - set(listed)
+# Integers to bf16: fp32 holds these exactly, and its upper half is bf16.
+for value in [*range(1 << 12), *range((1 << 23) - 300, (1 << 23) + 300), 255 << 13, 0x1FF << 7, 0xFFFF80, 0xFF8000]:
+    bits = struct.unpack("<I", struct.pack("<f", value))[0]
+    bits = (bits + 0x7FFF + (bits >> 16 & 1)) & 0xFFFF0000
+    assert matmul_nbits.nearest_bf16(value) == struct.unpack("<f", struct.pack("<I", bits))[0], value
+    assert matmul_nbits.nearest_bf16(-value) == -matmul_nbits.nearest_bf16(value)
+
+
+def lines_of(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout.splitlines()
+
+
+listed = set(lines_of(sys.argv[3], "bench", "--list"))
+for script, count in [("mxfp8_cast.py", 12), ("matmul_nbits.py", 4)]:
+    names = lines_of(f"{sys.argv[1]}/{script}", "--names")
+    assert len(names) == count and set(names) <= listed, set(names) - listed
+# Bytes that the program counts at the same benchmarks: x, weights, scales, y.
+assert matmul_nbits.traffic(64, 128) == 2 * 128 + 64 * 64 + 64 * 4 * 2 + 2 * 64
+
+# Of every benchmark its peers, then the fastest of the copies that were timed beside them.
+first, second = (protocol.Task(name, "peer A", "how", 100, None) for name in ("one", "two"))
+again = protocol.Task("one", "peer B", "how", 100, None)
+assert protocol.entries_of([(first, 3.0, 2.5), (second, 5.0, 4.5), (again, 2.0, 2.25)]) == [
+    {"name": "one", "time_us": 3.0, "peer": "peer A", "note": "how"},
+    {"name": "one", "time_us": 2.0, "peer": "peer B", "note": "how"},
+    {"name": "one", "time_us": 2.25, "peer": "torch copy_"},
+    {"name": "two", "time_us": 5.0, "peer": "peer A", "note": "how"},
+    {"name": "two", "time_us": 4.5, "peer": "torch copy_"},
+]
 assert peers.traffic("rowwise", 64, 32) == 64 * (2 * 32 + 32 + 1)
 assert peers.traffic("bidimensional", 64, 32) == 64 * (2 * 32 + 2 * (32 + 1))
 print(f"{compared} blocks as approved")

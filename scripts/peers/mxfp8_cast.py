@@ -8,30 +8,21 @@ A plain implementation of the cast (bf16 to e4m3, scale rule rceil, special bloc
 in its default mode and in max-autotune-no-cudagraphs, each of which is a peer. Before anything is timed, the implementation
 is compared with exact arithmetic on a small matrix, and every compiled function with the same code run eagerly.
 
-The protocol is that of kernels/runtime/timer.hpp: caches made cold by writing twice the size of the L2 cache, one call
-between two events while the device is still writing (asked of the device each time), warm clocks, cast and copy in
-turn, the median. Exits 0 when every time was taken, 1 when one is missing or wrong, 4 without PyTorch or a GPU.
+The protocol is in protocol.py. Exits 0 when every time was taken, 1 when one is missing or wrong, 4 without PyTorch or
+a GPU.
 """
 
-import argparse
 import bisect
-import json
 import math
-import statistics
 import struct
 import sys
-import time
+
+from protocol import Task, run, torch
 
 SHAPES = ((1024, 1024), (2048, 4096), (4096, 4096), (8192, 8192), (16384, 16384), (65536, 16384))
 DIRECTIONS = ("rowwise", "bidimensional")
 PEERS = {"default": "torch.compile", "max-autotune-no-cudagraphs": "torch.compile, max-autotune"}  # by mode
 BLOCK = 32
-RUNS = 30
-
-try:
-    import torch
-except ImportError:
-    torch = None
 
 
 def name_of(direction, rows, cols):
@@ -134,6 +125,7 @@ def transposed(rows):
 
 
 def check_against_exact():
+    """What is wrong with the eager cast; nothing when nothing is."""
     rows = cols = 2 * BLOCK
     x = torch.randn(rows, cols, device="cuda", generator=torch.Generator("cuda").manual_seed(1))
     powers = torch.arange(cols, device="cuda") % 24 - 12
@@ -145,7 +137,8 @@ def check_against_exact():
     expected = list(exact_rowwise(values)) + [transposed(part) for part in exact_rowwise(transposed(values))]
     for part, (actual, wanted) in enumerate(zip(cast_bidimensional(x), expected)):
         if actual.view(torch.uint8).tolist() != wanted:
-            raise SystemExit(f"mxfp8_cast.py: output {part} of the eager cast differs from exact arithmetic")
+            return f"output {part} of the eager cast differs from exact arithmetic"
+    return ""
 
 
 def equals_eager(direction, compiled, x):
@@ -158,117 +151,32 @@ def equals_eager(direction, compiled, x):
     return True
 
 
-class Clock:
-    """Times calls that take turns; see the protocol above."""
-
-    def __init__(self):
-        l2_bytes = torch.cuda.get_device_properties(0).L2_cache_size
-        self.scratch = torch.empty(2 * l2_bytes, dtype=torch.uint8, device="cuda")
-        self.begin, self.end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        self.passes = 1
-        self.exposed = 0
-
-    def sample(self, call):
-        for attempt in range(8):
-            for value in range(self.passes):
-                self.scratch.fill_(value)
-            self.begin.record()
-            call()
-            self.end.record()
-            late = self.begin.query()
-            self.end.synchronize()
-            if not late:
-                break
-            self.passes = min(2 * self.passes, 64)
-        else:
-            self.exposed += 1
-        return 1e3 * self.begin.elapsed_time(self.end)
-
-    def medians(self, calls):
-        self.passes = 1
-        warm_until = time.monotonic() + 0.3
-        while time.monotonic() < warm_until:
-            for call in calls:
-                call()
-            torch.cuda.synchronize()
-        samples = [[self.sample(call) for call in calls] for _ in range(RUNS)]
-        return [statistics.median(column) for column in zip(*samples)]
-
-
-def measure(clock, direction, rows, cols, mode):
-    """Medians of the compiled cast and of the copy, in microseconds."""
+def compiled_cast(direction, rows, cols, mode):
     torch.compiler.reset()
     generator = torch.Generator("cuda").manual_seed(1)
     x = torch.randn(rows, cols, dtype=torch.bfloat16, device="cuda", generator=generator)
     compiled = torch.compile(CASTS[direction], mode=mode, dynamic=False, fullgraph=True)
     if not equals_eager(direction, compiled, x):
         raise RuntimeError("its bits are not those of the eager cast")
-    size = traffic(direction, rows, cols) // 2
-    source = torch.randint(0, 256, (size,), dtype=torch.uint8, device="cuda", generator=generator)
-    target = torch.empty_like(source)
-    return clock.medians([lambda: compiled(x), lambda: target.copy_(source)])
+    return lambda: compiled(x)
 
 
-def measure_all(deadline):
-    """(direction, rows, cols) -> {mode: (cast, copy)}; modes in turn, so that a lack of time costs the last one."""
-    clock = Clock()
-    times = {(direction, *shape): {} for direction in DIRECTIONS for shape in SHAPES}
-    for mode in PEERS:
-        for key, taken in times.items():
-            if time.monotonic() > deadline:
-                print(f"no time left for {name_of(*key)}, mode {mode}", file=sys.stderr)
-                continue
-            try:
-                taken[mode] = measure(clock, *key, mode)
-            except Exception as error:  # a compiler may fail in any way; the other mode may do
-                first_line = (str(error).splitlines() or [type(error).__name__])[0]
-                print(f"{name_of(*key)}, mode {mode}: {first_line}", file=sys.stderr)
-            torch.cuda.empty_cache()
-    if clock.exposed:
-        print(f"{clock.exposed} calls may hold launch latency", file=sys.stderr)
-    return times
-
-
-def report(times, path):
-    """Writes the file, prints the table; the names that have no time."""
-    entries, missing = [], []
-    print(f"{'benchmark':<44} {'us':>9} {'TB/s':>6} {'copy us':>9}  peer")
-    for key, taken in times.items():
-        name = name_of(*key)
-        if not taken:
-            missing.append(name)
-            continue
-        for mode, (cast_us, copy_us) in taken.items():
-            note = f"mode {mode}, PyTorch {torch.__version__}"
-            entries.append({"name": name, "time_us": cast_us, "peer": PEERS[mode], "note": note})
-            print(f"{name:<44} {cast_us:>9.2f} {traffic(*key) / cast_us / 1e6:>6.2f} {copy_us:>9.2f}  {PEERS[mode]}")
-        entries.append({"name": name, "time_us": min(copy for _, copy in taken.values()), "peer": "torch copy_"})
-    with open(path, "w", encoding="utf-8") as file:
-        json.dump(entries, file, indent=1)
-        file.write("\n")
-    return missing
-
-
-def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--json", metavar="FILE", default="peers.json", help="what to write; default peers.json")
-    parser.add_argument("--seconds", metavar="N", type=float, default=200, help="begin no measurement after this")
-    parser.add_argument("--names", action="store_true", help="print the names of the benchmarks and end")
-    arguments = parser.parse_args()
-    if arguments.names:
-        print("\n".join(name_of(direction, *shape) for direction in DIRECTIONS for shape in SHAPES))
-        return 0
-    deadline = time.monotonic() + arguments.seconds
-    if torch is None or not torch.cuda.is_available():
-        print("mxfp8_cast.py: PyTorch with a CUDA device is needed", file=sys.stderr)
-        return 4
-    print(f"{torch.cuda.get_device_name(0)}, PyTorch {torch.__version__}, medians of {RUNS}")
-    check_against_exact()
-    missing = report(measure_all(deadline), arguments.json)
-    for name in missing:
-        print(f"mxfp8_cast.py: no time for '{name}'", file=sys.stderr)
-    return 1 if missing else 0
+def make_tasks():
+    """Modes in turn, so that a lack of time costs the last one."""
+    version = torch.__version__ if torch else "absent"
+    return [
+        Task(
+            name_of(direction, *shape),
+            peer,
+            f"mode {mode}, PyTorch {version}",
+            traffic(direction, *shape),
+            lambda direction=direction, shape=shape, mode=mode: compiled_cast(direction, *shape, mode),
+        )
+        for mode, peer in PEERS.items()
+        for direction in DIRECTIONS
+        for shape in SHAPES
+    ]
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run(__doc__, make_tasks, check_against_exact))
