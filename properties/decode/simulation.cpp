@@ -100,6 +100,13 @@ class PassBuffers {
 
   std::int64_t tokens() const { return tokens_; }
 
+  void collect_damage(std::vector<kernels::GuardDamage>& damage) const {
+    for (const auto& result : results_) {
+      if (auto found = result->guard_damage()) damage.push_back(*found);
+    }
+    if (auto found = workspace_->guard_damage()) damage.push_back(*found);
+  }
+
   /// Runs all nodes over poisoned results and hands out what they hold then.
   Contents run(Device& device, const Decoder& decoder, const Pass& pass, Levers levers, Casts& casts,
                std::map<std::string, std::uint64_t>& launches) {
@@ -209,6 +216,7 @@ SimulationRun simulate_decode(Device& device, const Reduction& reduction, Progre
   std::unique_ptr<PassBuffers> buffers;
   for (const Pass& pass : decode_passes()) {
     if (!buffers || buffers->tokens() != pass.tokens) {
+      if (buffers) buffers->collect_damage(run.record.damage);
       buffers.reset();  // the old ones are gone before the new ones are made
       buffers = std::make_unique<PassBuffers>(device, decoder, pass);
     }
@@ -221,6 +229,7 @@ SimulationRun simulate_decode(Device& device, const Reduction& reduction, Progre
     run.nodes += 2 * decoder.nodes();
     progress.step();
   }
+  buffers->collect_damage(run.record.damage);
   return run;
 }
 

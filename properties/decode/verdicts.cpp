@@ -148,6 +148,13 @@ Judgement judge_simulation(const Simulation& simulation) {
     finding.notes.push_back(simulation.first_difference);
     findings.push_back(std::move(finding));
   }
+  for (const kernels::GuardDamage& damage : simulation.damage) {
+    findings.push_back(
+        finding_of(Code::guard_damaged, "",
+                   fmt::format("buffer '{}': {} bytes of its guard zone were written, first at "
+                               "offset {}",
+                               damage.buffer, damage.bytes, damage.first_offset)));
+  }
   if (findings.empty() && direct.accepted == 0) return vacuous("no direct store was accepted");
   for (std::size_t phase = 0; findings.empty() && phase < phases; ++phase) {
     if (2 * simulation.numbers[phase] < simulation.elements[phase] || simulation.elements[phase] == 0) {

@@ -34,13 +34,15 @@ struct Simulation {
   std::array<std::uint64_t, phases> numbers{};   ///< of those without the lever: finite and not zero
   std::uint64_t differing_nodes = 0;             ///< whose results have different bits
   std::string first_difference;
+  std::vector<kernels::GuardDamage> damage;  ///< of results and workspaces
 };
 
 Casts total(const PhaseCasts&);
 
 /// Results of which not half are numbers other than zero show nothing: vacuous, as is a phase that compared
 /// nothing. Passes when the lever's casts less those without it are the accepted direct stores, every step
-/// was accepted and nothing else, every other node cast once, and the results have the same bits.
+/// was accepted and nothing else, every other node cast once, the results have the same bits, and no
+/// guard zone was written.
 Judgement judge_simulation(const Simulation&);
 
 /// "casts 6,286 with the lever, 1,796 without it: 4,490 fewer; 4,490 direct stores accepted".

@@ -114,6 +114,15 @@ TEST(JudgeSimulation, OtherBits) {
   EXPECT_EQ(judgement.findings.back().notes, std::vector<std::string>{"layer 3, up: first at y[0, 5]"});
 }
 
+TEST(JudgeSimulation, AWriteBesideABuffer) {
+  const Judgement judgement = judge([](Simulation& s) { s.damage = {{"layer 3, up", 64, 2}}; });
+  ASSERT_EQ(judgement.findings.size(), 1u);
+  EXPECT_EQ(judgement.verdict, Verdict::fail);
+  EXPECT_EQ(judgement.findings[0].code, Code::guard_damaged);
+  EXPECT_EQ(judgement.findings[0].summary,
+            "buffer 'layer 3, up': 2 bytes of its guard zone were written, first at offset 64");
+}
+
 /// Two texts of 20 tokens, all of them different.
 std::vector<std::vector<unsigned>> texts() {
   std::vector<std::vector<unsigned>> result(2);
