@@ -1,5 +1,5 @@
-// Bulk copies between global and shared memory, of two-dimensional boxes (cp.async.bulk.tensor, TMA) and of
-// lines (cp.async.bulk): sm_90 and later; code for older GPUs traps.
+// Bulk copies of two-dimensional boxes between global and shared memory (cp.async.bulk.tensor, TMA): sm_90
+// and later; code for older GPUs traps.
 //
 // A box is contiguous in shared memory, row after row, at a multiple of 128 bytes. Its first element is
 // (row, col) of the matrix, which may be outside, but for a store not negative: an H200 stops that as an
@@ -8,7 +8,6 @@
 #pragma once
 
 #include "kernels/device/mbarrier.hpp"
-#include "kernels/device/memory.hpp"
 #include "kernels/device/tensor_map.hpp"
 
 namespace assay::kernels::ASSAY_DEVICE_NAMESPACE {
@@ -47,29 +46,6 @@ __device__ __forceinline__ void bulk_load_2d(void* shared, const TensorMap2d& ma
   __trap();
 #else
   executor::detail::bulk_load(shared, map, {col, row}, mbarrier.word, place);
-#endif
-}
-
-/// Starts a copy of `bytes` contiguous bytes to `shared`, of which the executor wants it 128-byte aligned as
-/// it is for a box; the source is 16-byte aligned and `bytes` a multiple of 16. They count for the current
-/// phase of the mbarrier. By one thread.
-__device__ __forceinline__ void bulk_load(void* shared, const void* global, std::uint32_t bytes,
-                                          Mbarrier& mbarrier, [[maybe_unused]] Place place = Place::here()) {
-#if ASSAY_SM >= 90
-  asm volatile(
-      "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
-          shared_address(shared)),
-      "l"(global), "r"(bytes), "r"(shared_address(&mbarrier))
-      : "memory");
-#elif ASSAY_ON_GPU
-  __trap();
-#else
-  require_aligned(global, 16);
-  executor::TensorBox line;
-  line.base = static_cast<std::byte*>(const_cast<void*>(global));
-  line.rows = line.box_rows = line.element_bytes = 1;
-  line.cols = line.row_stride = line.box_cols = bytes;
-  executor::detail::bulk_load(shared, line, {0, 0}, mbarrier.word, place);
 #endif
 }
 

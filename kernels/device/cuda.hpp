@@ -9,10 +9,6 @@
 #define ASSAY_ON_GPU 1
 /// Declares `name`, an array (or struct) in the block's shared memory. T may be an alias of an array type.
 #define ASSAY_SHARED(T, name) __shared__ T name
-/// Declares `name`, a T* to the launch's dynamic shared memory, 1024-byte aligned.
-#define ASSAY_DYNAMIC_SHARED(T, name)                                     \
-  extern __shared__ __align__(1024) unsigned char assay_dynamic_shared[]; \
-  T* const name = reinterpret_cast<T*>(assay_dynamic_shared)
 #else
 #include "kernels/executor/cuda_words.hpp"
 

@@ -194,14 +194,10 @@ constexpr WrapperProbe bulk_probe(std::string_view name) {
 
 std::vector<WrapperProbe> transfer_probes() {
   return {
-      access_probe<Load8>("load_nc_8"),
-      access_probe<Load16>("load_nc_16"),
-      access_probe<Load128>("load_nc_128"),
-      access_probe<Load256>("load_nc_256"),
-      access_probe<Store8>("store_8"),
-      access_probe<Store64>("store_64"),
-      access_probe<Store128>("store_128"),
-      bulk_probe<true>("bulk_load_2d"),
+      access_probe<Load8>("load_nc_8"),     access_probe<Load16>("load_nc_16"),
+      access_probe<Load128>("load_nc_128"), access_probe<Load256>("load_nc_256"),
+      access_probe<Store8>("store_8"),      access_probe<Store64>("store_64"),
+      access_probe<Store128>("store_128"),  bulk_probe<true>("bulk_load_2d"),
       bulk_probe<false>("bulk_store_2d"),
   };
 }

@@ -202,9 +202,6 @@ T* dynamic_shared() {
   };                                                                  \
   T& name = ::assay::executor::shared<T, assay_shared_##name>()
 
-/// Declares `name`, a T* to the launch's dynamic shared memory, 1024-byte aligned.
-#define ASSAY_DYNAMIC_SHARED(T, name) T* const name = ::assay::executor::dynamic_shared<T>()
-
 // ---- indices -----------------------------------------------------------------------------------
 
 #define threadIdx (::assay::executor::detail::lane().index)

@@ -26,10 +26,6 @@ struct Launches {
 };
 const Launches& launches(DeviceKind);
 
-/// Largest k of the GEMV that brings weights by bulk copies: A and the scales of 16 columns have to fit
-/// shared memory.
-inline constexpr std::int64_t bulk_max_k = 32768;
-
 /// How the workspace is cut up: byte offsets, all multiples of 256.
 struct Workspace {
   std::size_t staging = 0, weights = 0, bytes = 0;
@@ -44,8 +40,6 @@ constexpr std::int64_t padded_k(std::int64_t k) { return (k + 15) / 16 * 16; }
 #define ASSAY_MATMUL_NBITS_LAUNCHES                                                                    \
   void launch_gemv_split_k(LaunchContext&, const kernels::matmul_nbits::Problem&, void*,               \
                            kernels::matmul_nbits::Store);                                              \
-  void launch_gemv_split_k_bulk(LaunchContext&, const kernels::matmul_nbits::Problem&, void*,          \
-                                kernels::matmul_nbits::Store);                                         \
   void launch_gemv_multicol(LaunchContext&, const kernels::matmul_nbits::Problem&, void*);             \
   void launch_interleave_weights(LaunchContext&, const kernels::matmul_nbits::Problem&, void*);        \
   void launch_gemv_natural(LaunchContext&, const kernels::matmul_nbits::Problem&, const void*, void*); \

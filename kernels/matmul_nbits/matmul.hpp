@@ -53,8 +53,8 @@ struct Problem {
   bool interleaved = false;  ///< of Schedule::natural: the nibbles of every 32-bit word of b already are
                              ///< those of e0, e2, e4, e6, e1, e3, e5, e7
   unsigned k_split = 2;      ///< of Schedule::split_k: 2 or 8
-  unsigned prefetch = 4;     ///< of Schedule::split_k: chunks of weights that are asked for ahead, 0, 2 or 4
-                          ///< (from sm_90 on: whole stages, by bulk copies); changes no bit
+  unsigned prefetch = 4;     ///< of Schedule::split_k: chunks of weights that are asked for ahead, 0, 2 or 4;
+                             ///< changes no bit
 };
 
 /// What a route may ask of the memory behind Problem::workspace. Depends on shape and contracts alone.

@@ -4,9 +4,7 @@
 // gemm_mma: a thread block of four warps has a tile of 64 x 64 of Y, a warp 32 x 32 of it; A and W pass
 // through shared memory 32 elements of k at a time, two steps of mma.m16n8k16. A step adds to the
 // accumulators alone, so every element of Y sees its products in ascending k whatever the tile.
-#if __has_include("kernels/device/mma.hpp")
 #include "kernels/device/mma.hpp"
-#endif
 #include "kernels/matmul_nbits/decode.hpp"
 #include "kernels/matmul_nbits/operands.hpp"
 #include "kernels/runtime/launch.hpp"
@@ -109,22 +107,6 @@ __device__ __forceinline__ std::uint32_t pair_at(const Tile& tile, unsigned line
 }
 
 /// Where a lane's parts of the fragments lie: row or column `line`, elements from `pair` on.
-#if !__has_include("kernels/device/mma.hpp")
-struct MmaA {
-  std::uint32_t r[4];
-};
-struct MmaB {
-  std::uint32_t r[2];
-};
-struct MmaC {
-  float r[4];
-};
-enum class MmaModel { hopper, ampere };
-template <MmaModel>
-__device__ MmaC mma_m16n8k16_f16(const MmaA&, const MmaB&, const MmaC& c) {
-  return c;
-}
-#endif
 struct FragmentPlace {
   unsigned line = threadIdx.x % 32 / 4, pair = threadIdx.x % 4 * 2;
 };

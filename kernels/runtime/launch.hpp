@@ -21,9 +21,6 @@ void throw_if_failed(cudaError_t, std::string_view what);
 }  // namespace detail
 
 namespace cuda {
-/// What a kernel may have without being asked for.
-inline constexpr std::size_t usual_shared_bytes = 48 * 1024;
-
 template <class... Params, class... Args>
 void launch(LaunchContext& context, dim3 grid, dim3 block, std::size_t shared, std::string_view /*symbol*/,
             void (*kernel)(Params...), Args... args) {
@@ -33,11 +30,6 @@ void launch(LaunchContext& context, dim3 grid, dim3 block, std::size_t shared, s
                                       {block.x, block.y, block.z},
                                       shared,
                                       function});
-  if (shared > usual_shared_bytes) {
-    detail::throw_if_failed(
-        cudaFuncSetAttribute(function, cudaFuncAttributeMaxDynamicSharedMemorySize, static_cast<int>(shared)),
-        "asking for shared memory");
-  }
   kernel<<<grid, block, shared>>>(static_cast<Params>(args)...);
   detail::throw_if_failed(cudaGetLastError(), "launch");
 }
