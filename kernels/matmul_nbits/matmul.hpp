@@ -53,8 +53,8 @@ struct Problem {
   bool interleaved = false;  ///< of Schedule::natural: the nibbles of every 32-bit word of b already are
                              ///< those of e0, e2, e4, e6, e1, e3, e5, e7
   unsigned k_split = 2;      ///< of Schedule::split_k: 2 or 8
-  unsigned prefetch = 4;     ///< of Schedule::split_k: chunks of weights that are asked for ahead, 0, 2 or 4;
-                             ///< changes no bit
+  unsigned prefetch = 4;     ///< of Schedule::split_k, 0, 2 or 4; changes no bit. Weights that a lane holds:
+                             ///< of one chunk; of one and the next; of four and the next four
 };
 
 /// What a route may ask of the memory behind Problem::workspace. Depends on shape and contracts alone.
@@ -62,6 +62,10 @@ std::size_t workspace_bytes(const Problem&);
 
 /// The k_split that the split-K kernel is meant to be run with on a device.
 unsigned k_split_for(std::int64_t n, unsigned multiprocessors);
+
+/// The prefetch that it is meant to be run with there: 4 where all columns are resident at once even so, else
+/// 2.
+unsigned prefetch_for(std::int64_t n, unsigned multiprocessors);
 
 struct Route {
   RouteInfo info;

@@ -12,6 +12,9 @@ using oracle::Schedule;
 
 constexpr std::size_t layers[][2] = {{4096, 4096}, {14336, 4096}, {4096, 14336}, {32000, 4096}};  // n, k
 
+/// Up to so many, all columns are on an H200 at once with the deeper prefetch (prefetch_for of the kernels).
+constexpr std::size_t few_columns = 4224;
+
 Point point_of(Format model, Schedule schedule, std::size_t m, std::size_t n, std::size_t k,
                bool zero_points) {
   Point point;
@@ -41,18 +44,32 @@ Benchmark benchmark_of(std::string name, const Point& point, std::vector<std::st
 
 std::vector<Benchmark> benchmarks() {
   std::vector<Benchmark> all;
+  const auto gemv = [](std::size_t n, std::size_t k, unsigned prefetch) {
+    Point point = point_of(Format::bf16, Schedule::split_k, 1, n, k, false);
+    point.prefetch = prefetch;
+    return point;
+  };
+  const auto with_zero_points = [](std::size_t n, std::size_t k) {
+    Point point = point_of(Format::fp16, Schedule::split_k, 1, n, k, true);
+    point.prefetch = n <= few_columns ? 4 : 2;
+    return point;
+  };
   for (const auto& [n, k] : layers)
-    all.push_back(benchmark_of(fmt::format("GEMV, bf16, {} x {}", n, k),
-                               point_of(Format::bf16, Schedule::split_k, 1, n, k, false),
+    all.push_back(benchmark_of(fmt::format("GEMV, bf16, {} x {}", n, k), gemv(n, k, n <= few_columns ? 4 : 2),
                                {"direct", "staged"}));
   for (const auto& [n, k] : layers)
-    all.push_back(benchmark_of(fmt::format("GEMV, fp16, {} x {}", n, k),
-                               point_of(Format::fp16, Schedule::split_k, 1, n, k, true), {"direct"}));
+    all.push_back(benchmark_of(fmt::format("GEMV, fp16, {} x {}", n, k), with_zero_points(n, k), {"direct"}));
+  for (const unsigned prefetch : {0u, 2u, 4u}) {
+    for (const auto& [n, k] : layers)
+      all.push_back(benchmark_of(fmt::format("GEMV with prefetch {}, bf16, {} x {}", prefetch, n, k),
+                                 gemv(n, k, prefetch), {"direct"}));
+  }
   for (const auto& [n, k] : layers) {
     all.push_back(benchmark_of(fmt::format("multicol GEMV, fp16, {} x {}", n, k),
                                point_of(Format::fp16, Schedule::multicol, 1, n, k, true), {"multicol"}));
-    all.push_back(benchmark_of(fmt::format("natural GEMV, fp16, {} x {}", n, k),
-                               point_of(Format::fp16, Schedule::natural, 1, n, k, true), {"natural"}));
+    Point natural = point_of(Format::fp16, Schedule::natural, 1, n, k, true);
+    natural.interleaved = true;  // as a model would be loaded
+    all.push_back(benchmark_of(fmt::format("natural GEMV, fp16, {} x {}", n, k), natural, {"natural"}));
   }
   all.push_back(benchmark_of("prefill, bf16, 512 x 4096 x 4096",
                              point_of(Format::bf16, Schedule::mma, 512, 4096, 4096, false), {"mma"}));

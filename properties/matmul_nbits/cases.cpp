@@ -105,7 +105,9 @@ void add_gemv_grid(Cases& cases) {
           }
         }
         add(point_of(Format::fp16, Schedule::multicol, 1, 6, 1056));
-        add(point_of(Format::fp16, Schedule::natural, 1, 6, 1056));
+        Point natural = point_of(Format::fp16, Schedule::natural, 1, 6, 1056);
+        natural.interleaved = bias % 2 == 0;
+        add(natural);
       }
     }
   }

@@ -70,8 +70,10 @@ Point any_point(const std::vector<Schedule>& schedules, const std::vector<Patter
     case Schedule::tile:
       point.contracts.model = one_of<Format>({Format::bf16, Format::fp16, Format::fp32});
       break;
-    case Schedule::multicol:
     case Schedule::natural:
+      point.interleaved = choice(0, 2) == 1;
+      [[fallthrough]];
+    case Schedule::multicol:
       point.contracts.model = Format::fp16;
       break;
     default:

@@ -23,6 +23,7 @@ constexpr std::array<std::string_view, 3> bias_names = {"none", "once", "twice"}
 constexpr std::array<std::string_view, 2> zero_point_names = {"none", "packed"};
 constexpr std::array<std::string_view, 3> bit_names = {"2", "4", "8"};
 constexpr std::array<std::string_view, 3> prefetch_names = {"0", "2", "4"};
+constexpr std::array<std::string_view, 2> interleaved_names = {"0", "1"};
 constexpr std::array<std::string_view, 2> judge_names = {"bits", "bound"};
 constexpr std::uint64_t max_extent = std::uint64_t{1} << 24, most_elements = std::uint64_t{1} << 32;
 constexpr int max_exponent = 64;
@@ -90,7 +91,9 @@ struct Setter {
   }
 
   bool set_buffers(std::string_view key, std::string_view value) {
-    if (key == "prefetch") {
+    if (key == "interleaved") {
+      point.interleaved = reader.choice(key, value, interleaved_names) == 1;
+    } else if (key == "prefetch") {
       point.prefetch = static_cast<unsigned>(2 * reader.choice(key, value, prefetch_names));
     } else if (key == "aalign") {
       point.a_alignment = power_of_two(key, value, 1, 256);
@@ -138,9 +141,9 @@ struct Setter {
         set_source(key, value))
       return;
     static constexpr std::string_view keys[] = {
-        "model",   "schedule", "split",    "cores", "bias",   "zp",     "bits",     "block",  "m",
-        "n",       "k",        "prefetch", "judge", "aalign", "balign", "salign",   "yalign", "pad",
-        "pattern", "row",      "turn",     "exp",   "from",   "seed",   "reported", "on"};
+        "model", "schedule", "split",       "cores",    "bias",  "zp",     "bits",   "block",    "m",
+        "n",     "k",        "interleaved", "prefetch", "judge", "aalign", "balign", "salign",   "yalign",
+        "pad",   "pattern",  "row",         "turn",     "exp",   "from",   "seed",   "reported", "on"};
     reader.refuse_key(key, keys);
   }
 };
@@ -156,6 +159,9 @@ void check(const Point& point, const Setter& setter) {
                 "split= is of schedule=split_k only");
   refuse_unless(!setter.cores_given || point.contracts.schedule == Schedule::mma,
                 "cores= is of schedule=mma only");
+  refuse_unless(!point.interleaved ||
+                    (point.contracts.schedule == Schedule::natural && shape.bits == 4 && shape.block == 32),
+                "interleaved=1 is of schedule=natural with bits=4 and block=32 only");
   refuse_unless(point.prefetch == 0 || point.contracts.schedule == Schedule::split_k,
                 "prefetch= is of schedule=split_k only");
   refuse_unless(shape.m * shape.k <= most_elements, "A is over 2^32 elements");
@@ -198,6 +204,7 @@ std::string print_contracts(const Point& point) {
   text += fmt::format(",bias={},zp={},bits={},block={},m={},n={},k={}", bias_name(point),
                       zero_point_names[point.zero_points ? 1 : 0], shape.bits, shape.block, shape.m, shape.n,
                       shape.k);
+  if (point.interleaved) text += ",interleaved=1";
   if (point.prefetch != 0) text += fmt::format(",prefetch={}", point.prefetch);
   if (contracts.judge == oracle::Judge::bound) text += ",judge=bound";
   return text;

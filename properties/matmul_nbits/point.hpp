@@ -21,9 +21,9 @@ enum class Source : std::uint8_t {
 };
 
 /// Shape, contracts, buffers and the source of the operands. Text form, every key optional but in the order
-/// of print(); split is of schedule=split_k, cores of schedule=mma:
+/// of print(); split is of schedule=split_k, cores of schedule=mma, interleaved of schedule=natural:
 ///   matmul_nbits:model=bf16,schedule=split_k,split=2,cores=hopper,bias=none,zp=packed,bits=4,block=32,
-///                m=1,n=8,k=32,prefetch=0,judge=bits,aalign=16,balign=16,salign=2,yalign=2,pad=zero,
+///                m=1,n=8,k=32,interleaved=0,prefetch=0,judge=bits,aalign=16,balign=16,salign=2,yalign=2,pad=zero,
 ///                pattern=ordinary,row=0,turn=0,exp=0,from=4,seed=1
 ///   matmul_nbits:...,reported=B23        (model, shape and operands of a reported fault)
 ///   matmul_nbits:...,on=FILE:TENSOR      (last key; takes the rest of the token)
@@ -32,6 +32,7 @@ struct Point {
   oracle::Contracts contracts;
   oracle::Shape shape;
   bool bias = false, zero_points = true;
+  bool interleaved = false;  ///< of schedule=natural: the weights come as it wants them
   unsigned prefetch = 0;
   /// Bytes, and exactly so; those of scales and Y are 0 for the width of an element.
   std::size_t a_alignment = 16, b_alignment = 16, scale_alignment = 0, y_alignment = 0;

@@ -62,6 +62,8 @@ TEST(Point, EveryCaseIsReadBackAndIsNoOther) {
 TEST(Point, RefusesWhatNoCaseCanBe) {
   EXPECT_EQ(refusal("schedule=tile,split=2"), "split= is of schedule=split_k only");
   EXPECT_EQ(refusal("cores=ampere"), "cores= is of schedule=mma only");
+  EXPECT_EQ(refusal("schedule=multicol,interleaved=1"),
+            "interleaved=1 is of schedule=natural with bits=4 and block=32 only");
   EXPECT_EQ(refusal("schedule=mma,prefetch=2"), "prefetch= is of schedule=split_k only");
   EXPECT_EQ(refusal("split=4"), "split='4' is unknown; the nearest is '2'");
   EXPECT_EQ(refusal("block=48"), "block=48 is no power of two");

@@ -56,6 +56,7 @@ matmul::Problem problem_of(const Point& point) {
   problem.tensor_cores = contracts.tensor_cores == oracle::TensorCores::hopper ? matmul::TensorCores::hopper
                                                                                : matmul::TensorCores::ampere;
   problem.k_split = static_cast<unsigned>(contracts.k_split);
+  problem.interleaved = point.interleaved;
   problem.prefetch = point.prefetch;
   return problem;
 }
@@ -102,6 +103,20 @@ fixture::Operands build(const Point& point) {
 /// Work of the oracle, in elements that cost as much as those of a cast.
 unsigned threads_of(const oracle::Shape& shape) { return threads_for(shape.m * shape.n * shape.k); }
 
+/// The weights with the nibbles of every 32-bit word in the order e0, e2, e4, e6, e1, e3, e5, e7.
+std::vector<std::byte> interleaved(std::span<const std::byte> weights) {
+  std::vector<std::byte> result(weights.size());
+  for (std::size_t word = 0; word < weights.size(); word += 4) {
+    for (std::size_t element = 0; element < 8; ++element) {
+      const std::size_t slot = element / 2 + element % 2 * 4;
+      const unsigned code =
+          std::to_integer<unsigned>(weights[word + element / 2]) >> (element % 2 * 4) & 0xFu;
+      result[word + slot / 2] |= static_cast<std::byte>(code << (slot % 2 * 4));
+    }
+  }
+  return result;
+}
+
 std::size_t or_element(std::size_t alignment, const Point& point) {
   return alignment != 0 ? alignment : element_width(point);
 }
@@ -118,13 +133,14 @@ MatmulWorkload::MatmulWorkload(Point point, fixture::Operands operands)
     : point_(std::move(point)), operands_(std::move(operands)) {
   assert(operands_.a.size() == point_.shape.m * point_.shape.k * element_width(point_));
   assert(operands_.b.size() == point_.shape.n * point_.shape.row_bytes());
+  if (point_.interleaved) interleaved_ = interleaved(operands_.b);
 }
 
 std::vector<InputBuffer> MatmulWorkload::inputs() const {
   const Format model = point_.contracts.model;
   std::vector<InputBuffer> inputs = {
       {"a", model, operands_.a, point_.a_alignment},
-      {"b", Format::uint4, operands_.b, point_.b_alignment},
+      {"b", Format::uint4, point_.interleaved ? interleaved_ : operands_.b, point_.b_alignment},
       {"scales", model, operands_.scales, or_element(point_.scale_alignment, point_)}};
   if (point_.zero_points) inputs.push_back({"zero_points", Format::uint4, operands_.zero_points, 1});
   if (point_.bias) inputs.push_back({"bias", model, operands_.bias, element_width(point_)});

@@ -38,6 +38,7 @@ class MatmulWorkload : public Workload {
  private:
   Point point_;
   fixture::Operands operands_;
+  std::vector<std::byte> interleaved_;  ///< the weights, where they come so
   std::vector<arithmetic::Acceptance> acceptance_;
 };
 
