@@ -3,7 +3,10 @@
 // A thread block owns a tile of 32 rows, so a colwise block of 32 x 1 closes inside it, and reads it once. A
 // thread holds 16 neighbouring columns of a few rows. Rowwise scales need one shuffle between the two lanes
 // of a block of 1 x 32; for colwise ones each thread folds its own rows, and the rest is folded through
-// shared memory, which holds nothing else.
+// shared memory, which holds nothing else. How many rows a thread holds depends on the size of the cast
+// (Form, tuning.cpp).
+#include <cassert>
+
 #include "kernels/mxfp8_cast/kernels.hpp"
 #include "kernels/mxfp8_cast/padding.hpp"
 #include "kernels/mxfp8_cast/register_block.hpp"
@@ -26,12 +29,29 @@ constexpr unsigned block_elements = 32;
 constexpr unsigned elements_per_run = 16;  ///< of one row, as one thread loads them
 constexpr unsigned words_per_run = elements_per_run / 2;
 
-// A tile of 32 x 256 is dealt to as many threads as it has columns.
-constexpr unsigned columns = 256;
-constexpr unsigned threads = columns;
+constexpr unsigned columns = 256;  ///< of a tile
 constexpr unsigned runs_per_row = columns / elements_per_run;
-constexpr unsigned groups = threads / runs_per_row;  ///< of rows; a thread holds its run of one group
-constexpr unsigned rows = band_rows / groups;        ///< of a group
+
+/// When a thread casts its rows rowwise.
+enum class RowwiseCast {
+  none,         ///< colwise alone
+  before_fold,  ///< ahead of the first barrier: hides the wait for other warps
+  beside_fold,  ///< behind it: the fold comes sooner, and the cast hides the wait at the second one
+};
+
+/// How a tile of 32 x 256 is dealt to the threads of a block.
+template <unsigned kRows, RowwiseCast kRowwise>
+struct Form {
+  static constexpr RowwiseCast rowwise = kRowwise;
+  static constexpr unsigned rows = kRows;  ///< of a group; a thread holds its run of one group
+  static constexpr unsigned groups = band_rows / rows;
+  static constexpr unsigned threads = groups * runs_per_row;
+  static constexpr unsigned folded = columns / threads;  ///< columns whose scales a thread finds
+  static_assert(folded == 1 || folded == 2);
+};
+using TwoRows = Form<2, RowwiseCast::before_fold>;
+using FourRows = Form<4, RowwiseCast::beside_fold>;
+using Colwise = Form<2, RowwiseCast::none>;
 
 struct Params {
   const std::byte* x;
@@ -78,44 +98,48 @@ struct Run {
 struct Place {
   std::uint32_t band;
   unsigned group, column_in_tile;
-  std::int64_t first_column, first_row;
+  std::int64_t first_column, first_row, first_element;
 
-  __device__ __forceinline__ explicit Place(const Params& p)
+  /// `rows`: of a group.
+  __device__ __forceinline__ Place(const Params& p, unsigned rows)
       : band(blockIdx.x / p.tiles_per_band),
         group(threadIdx.x / runs_per_row),
         column_in_tile(threadIdx.x % runs_per_row * elements_per_run),
         first_column(std::int64_t{blockIdx.x % p.tiles_per_band} * columns),
-        first_row(std::int64_t{band} * band_rows + group * rows) {}
+        first_row(std::int64_t{band} * band_rows + group * rows),
+        first_element(first_row * p.cols + first_column + column_in_tile) {}
 
   /// Flat index of the thread's run in its row r.
   __device__ __forceinline__ std::int64_t element(const Params& p, unsigned r) const {
-    return (first_row + r) * p.cols + first_column + column_in_tile;
+    return first_element + r * p.cols;
   }
 };
 
 /// The tile one resident wave ahead, into L2: a line of 128 bytes at a time.
+template <class Form>
 __device__ __forceinline__ void prefetch_next_wave(const Params& p) {
   const std::uint32_t tile = blockIdx.x + p.wave;
   if (tile >= p.tiles) return;
   constexpr unsigned lines_per_row = columns * 2 / 128;
   const std::int64_t column = std::int64_t{tile % p.tiles_per_band} * columns;
-  for (unsigned line = threadIdx.x; line < band_rows * lines_per_row; line += threads) {
+  for (unsigned line = threadIdx.x; line < band_rows * lines_per_row; line += Form::threads) {
     const std::int64_t row = std::int64_t{tile / p.tiles_per_band} * band_rows + line / lines_per_row;
     prefetch_l2(p.x + (row * p.cols + column) * 2 + line % lines_per_row * 128);
   }
 }
 
+template <class Form>
 struct alignas(16) Partials {
-  std::uint32_t pair[groups][columns / 2];  ///< magnitudes of two columns, of a group of rows
+  std::uint32_t pair[Form::groups][columns / 2];  ///< magnitudes of two columns, of a group of rows
 };
 struct alignas(16) Reciprocals {
   std::uint16_t code[columns];  ///< bf16
 };
 
-template <Element kElement, bool kNanWins>
-__device__ __forceinline__ void cast_rows(const Params& p, const Place& place, const Run (&x)[rows]) {
+template <Element kElement, bool kNanWins, unsigned kRows>
+__device__ __forceinline__ void cast_rows(const Params& p, const Place& place, const Run (&x)[kRows]) {
   ASSAY_UNROLL
-  for (unsigned r = 0; r < rows; ++r) {
+  for (unsigned r = 0; r < kRows; ++r) {
     const std::uint32_t byte =
         block_scale(x[r].template block_amax<kNanWins>(), p.scale_rule, p.specials, kElement);
     std::uint32_t scales[words_per_run];
@@ -131,35 +155,40 @@ __device__ __forceinline__ void cast_rows(const Params& p, const Place& place, c
   }
 }
 
-/// One thread a column: folds what the groups found, and leaves scale and reciprocal.
-template <Element kElement, bool kNanWins>
-__device__ __forceinline__ void scale_column(const Params& p, const Place& place, const Partials& partial,
-                                             Reciprocals& reciprocal) {
-  const auto magnitude = [&](unsigned group) {
-    const std::uint32_t pair = partial.pair[group][threadIdx.x / 2];
-    return threadIdx.x % 2 == 0 ? pair & 0xFFFFu : pair >> 16;
-  };
-  std::uint32_t largest = magnitude(0);
+/// Folds what the groups found of Form::folded columns from `first` on, and leaves scales and reciprocals.
+template <Element kElement, bool kNanWins, class Form>
+__device__ __forceinline__ void scale_columns(const Params& p, const Place& place,
+                                              const Partials<Form>& partial, Reciprocals& reciprocal,
+                                              unsigned first) {
+  std::uint32_t largest = partial.pair[0][first / 2];
   ASSAY_UNROLL
-  for (unsigned g = 1; g < groups; ++g) largest = max_magnitudes<kNanWins>(largest, magnitude(g));
-  const std::uint32_t byte = block_scale(cvt_f32_bf16(largest), p.scale_rule, p.specials, kElement);
-  store_8(p.colwise.bytes + place.band * p.colwise.stride + place.first_column + threadIdx.x,
-          static_cast<std::uint8_t>(byte), evict_normal_policy());
-  reciprocal.code[threadIdx.x] = static_cast<std::uint16_t>(e8m0_reciprocal_bf16(byte));
+  for (unsigned g = 1; g < Form::groups; ++g) {
+    largest = max_magnitudes<kNanWins>(largest, partial.pair[g][first / 2]);
+  }
+  ASSAY_UNROLL
+  for (unsigned i = 0; i < Form::folded; ++i) {
+    const unsigned column = first + i;
+    const std::uint32_t magnitude = column % 2 == 0 ? largest & 0xFFFFu : largest >> 16;
+    const std::uint32_t byte = block_scale(cvt_f32_bf16(magnitude), p.scale_rule, p.specials, kElement);
+    store_8(p.colwise.bytes + place.band * p.colwise.stride + place.first_column + column,
+            static_cast<std::uint8_t>(byte), evict_normal_policy());
+    reciprocal.code[column] = static_cast<std::uint16_t>(e8m0_reciprocal_bf16(byte));
+  }
 }
 
-template <Element kElement, bool kNanWins, bool kRowwise>
+template <Element kElement, bool kNanWins, class Form>
 __device__ __forceinline__ void cast_tile(const Params& p) {
-  ASSAY_SHARED(Partials, partial);
+  constexpr unsigned rows = Form::rows;
+  ASSAY_SHARED(Partials<Form>, partial);
   ASSAY_SHARED(Reciprocals, reciprocal);
-  const Place place(p);
+  const Place place(p, rows);
+  const CachePolicy policy = p.evict_first ? evict_first_policy() : evict_normal_policy();
   Run x[rows];
   ASSAY_UNROLL
   for (unsigned r = 0; r < rows; ++r) {
-    load_words(x[r].word, p.x + 2 * place.element(p, r), p.aligned_32,
-               p.evict_first ? evict_first_policy() : evict_normal_policy());
+    load_words(x[r].word, p.x + 2 * place.element(p, r), p.aligned_32, policy);
   }
-  if (p.wave != 0) prefetch_next_wave(p);
+  if (p.wave != 0) prefetch_next_wave<Form>(p);
 
   ASSAY_UNROLL
   for (unsigned w = 0; w < words_per_run; ++w) {
@@ -168,9 +197,18 @@ __device__ __forceinline__ void cast_tile(const Params& p) {
     for (unsigned r = 1; r < rows; ++r) largest = max_magnitudes<kNanWins>(largest, abs_x2(x[r].word[w]));
     partial.pair[place.group][place.column_in_tile / 2 + w] = largest;
   }
-  if constexpr (kRowwise) cast_rows<kElement, kNanWins>(p, place, x);  // hides the wait for other warps
+  if constexpr (Form::rowwise == RowwiseCast::before_fold) cast_rows<kElement, kNanWins>(p, place, x);
   __syncthreads();
-  scale_column<kElement, kNanWins>(p, place, partial, reciprocal);
+  if constexpr (Form::rowwise == RowwiseCast::beside_fold) {
+    // A loop, though of one pass: in straight-line code nvcc 13.0 spills some of x.
+    for (unsigned first = threadIdx.x * Form::folded; first < columns;
+         first += Form::threads * Form::folded) {
+      scale_columns<kElement, kNanWins>(p, place, partial, reciprocal, first);
+    }
+    cast_rows<kElement, kNanWins>(p, place, x);
+  } else {
+    scale_columns<kElement, kNanWins>(p, place, partial, reciprocal, threadIdx.x * Form::folded);
+  }
   __syncthreads();
 
   std::uint32_t scales[words_per_run];
@@ -187,23 +225,23 @@ __device__ __forceinline__ void cast_tile(const Params& p) {
   }
 }
 
-template <Element kElement, bool kNanWins>
-__global__ void __launch_bounds__(threads) bidimensional_register(const Params p) {
-  cast_tile<kElement, kNanWins, true>(p);
+template <Element kElement, bool kNanWins, class Form>
+__global__ void __launch_bounds__(Form::threads) bidimensional_register(const Params p) {
+  cast_tile<kElement, kNanWins, Form>(p);
   if (p.zero_padding) {
-    const std::int64_t thread = std::int64_t{blockIdx.x} * threads + threadIdx.x;
-    const std::int64_t all = std::int64_t{gridDim.x} * threads;
+    const std::int64_t thread = std::int64_t{blockIdx.x} * Form::threads + threadIdx.x;
+    const std::int64_t all = std::int64_t{gridDim.x} * Form::threads;
     zero_padding(p.rowwise, thread, all);
     zero_padding(p.colwise, thread, all);
   }
 }
 
 template <Element kElement, bool kNanWins>
-__global__ void __launch_bounds__(threads) colwise_register(const Params p) {
-  cast_tile<kElement, kNanWins, false>(p);
+__global__ void __launch_bounds__(Colwise::threads) colwise_register(const Params p) {
+  cast_tile<kElement, kNanWins, Colwise>(p);
   if (p.zero_padding) {
-    zero_padding(p.colwise, std::int64_t{blockIdx.x} * threads + threadIdx.x,
-                 std::int64_t{gridDim.x} * threads);
+    zero_padding(p.colwise, std::int64_t{blockIdx.x} * Colwise::threads + threadIdx.x,
+                 std::int64_t{gridDim.x} * Colwise::threads);
   }
 }
 
@@ -228,12 +266,16 @@ void launch(LaunchContext& context, const Problem& problem, const Tuning& tuning
                       problem.padding == Padding::zero,
                       reinterpret_cast<std::uintptr_t>(problem.x) % 32 == 0,
                       tuning.evict_first,
-                      tuning.prefetch ? resident_blocks(context.device.capability(), threads) : 0};
+                      tuning.prefetch ? resident_blocks(context.device.capability(), tuning.threads) : 0};
+  const auto grid = dim3(tiles), block = dim3(tuning.threads);
   if (problem.direction == Direction::colwise) {
-    ASSAY_LAUNCH(context, dim3(tiles), dim3(threads), 0, (colwise_register<kElement, kNanWins>), params);
+    assert(tuning.threads == Colwise::threads);
+    ASSAY_LAUNCH(context, grid, block, 0, (colwise_register<kElement, kNanWins>), params);
+  } else if (tuning.threads == TwoRows::threads) {
+    ASSAY_LAUNCH(context, grid, block, 0, (bidimensional_register<kElement, kNanWins, TwoRows>), params);
   } else {
-    ASSAY_LAUNCH(context, dim3(tiles), dim3(threads), 0, (bidimensional_register<kElement, kNanWins>),
-                 params);
+    assert(tuning.threads == FourRows::threads);
+    ASSAY_LAUNCH(context, grid, block, 0, (bidimensional_register<kElement, kNanWins, FourRows>), params);
   }
 }
 

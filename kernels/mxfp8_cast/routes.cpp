@@ -31,7 +31,10 @@ void run_tuned_for(const Capability& device, LaunchContext& context, const Probl
   if (problem.direction == Direction::rowwise) {
     return kLaunches.rowwise_register(context, problem, rowwise_tuning(device, elements));
   }
-  kLaunches.bidimensional_register(context, problem, band_tuning(device, elements));
+  kLaunches.bidimensional_register(context, problem,
+                                   problem.direction == Direction::colwise
+                                       ? colwise_tuning(device, elements)
+                                       : bidimensional_tuning(device, elements));
 }
 
 template <const Launches& kLaunches>

@@ -9,7 +9,9 @@
 namespace assay::kernels::mxfp8_cast {
 
 struct Tuning {
-  unsigned threads = 0;      ///< of a thread block: rowwise 128 or 1024; colwise and bidimensional 256
+  /// Of a thread block: rowwise 128 or 1024; colwise 256; bidimensional 256 or 128, which holds two or four
+  /// rows a thread.
+  unsigned threads = 0;
   bool evict_first = false;  ///< x leaves L2 before anything else
   bool prefetch = false;     ///< what is read one resident wave later goes to L2
 };
@@ -17,8 +19,9 @@ struct Tuning {
 /// For `elements` input elements on a device of that capability.
 Tuning rowwise_tuning(const Capability&, std::int64_t elements);
 
-/// Likewise for the colwise and bidimensional directions.
-Tuning band_tuning(const Capability&, std::int64_t elements);
+/// Likewise for the other directions.
+Tuning colwise_tuning(const Capability&, std::int64_t elements);
+Tuning bidimensional_tuning(const Capability&, std::int64_t elements);
 
 /// Thread blocks that are resident on the device at a time, as the prefetch assumes: at full occupancy.
 std::uint32_t resident_blocks(const Capability&, unsigned threads);
