@@ -207,7 +207,7 @@ TEST(MatmulNbits, SplitKGivesTheBitsOfItsSchedule) {
 TEST(MatmulNbits, SplitKStagesAMoreThanOnce) {
   for (const unsigned split : {2u, 8u})
     for (const unsigned prefetch : {0u, 2u, 4u})
-      for (const std::int64_t k : {8192, 8448, 16500}) {
+      for (const std::int64_t k : {16384, 16500, 33001}) {
         Problem p = problem_of(Schedule::split_k, Model::bf16, 1, 5, k);
         p.k_split = split;
         p.prefetch = prefetch;
