@@ -338,6 +338,19 @@ TEST(Program, NamesFromFilesAreEscaped) {
                      "a\\x0a\\x1b[31mb");
 }
 
+TEST(Program, ARouteThatIsSwitchedOffIsNotGreen) {
+  const std::string gemv = "gate --case 'matmul_nbits:model=bf16,schedule=split_k,m=1,n=8,k=64' ";
+  EXPECT_EQ(run(gemv + "--route dispatch").exit_code, 0);
+  setenv("ASSAY_RESTORE_STAGING", "1", 1);  // the lever by which a user goes back to the legacy path
+  const Ran staged = run(gemv + "--route dispatch");
+  setenv("ASSAY_RESTORE_STAGING", "0", 1);
+  EXPECT_EQ(run(gemv + "--route dispatch").exit_code, 0) << "0 is as good as not set";
+  unsetenv("ASSAY_RESTORE_STAGING");
+  EXPECT_EQ(staged.exit_code, 1) << "the bytes are right, the path is not\n" << staged.text;
+  EXPECT_NE(staged.text.find("pattern: route fell back"), std::string::npos) << staged.text;
+  EXPECT_EQ(run(gemv + "--route multicol").exit_code, 3) << "no route took it";
+}
+
 TEST(Program, EveryExceptionIsOneLine) {
   const auto thrown = [](const std::function<int()>& action) {
     testing::internal::CaptureStderr();

@@ -150,12 +150,14 @@ std::vector<Finding> check_witness(const Family& family, const Workload& workloa
       finding.patterns = {"route fell back"};
       finding.notes.push_back(fmt::format("these are the launches of route '{}'", routes[other].name));
     }
+    if (finding.patterns.empty()) finding.patterns = {"other launches"};
     return {finding};
   }
   const auto wanted = counters_in(expected.counters), shown = counters_in(witness.counters);
   if (wanted == shown) return {};
   finding.summary = fmt::format("the route has to count [{}] for this case, the witness shows [{}]",
                                 fmt::join(wanted, ", "), fmt::join(shown, ", "));
+  finding.patterns = {"other counters"};
   return {finding};
 }
 

@@ -15,8 +15,9 @@ namespace assay::properties {
 /// name the rest.
 std::vector<Finding> find_damage(Workload&, const Execution&);
 
-/// The finding for a witness that does not show what a run of `route` has to show; nothing when it does. When
-/// the kernels that ran are those of another route, the pattern is "route fell back".
+/// The finding for a witness that does not show what a run of `route` has to show; nothing when it does. The
+/// pattern is "route fell back" when the kernels that ran are those of another route, else "other launches";
+/// "other counters" when they are the right ones.
 std::vector<Finding> check_witness(const Family&, const Workload&, std::size_t route,
                                    const kernels::Witness&);
 

@@ -105,9 +105,15 @@ std::vector<Finding> find_faults(const Family& family, Workload& workload, std::
                                  const Execution& execution, Detail detail, CaseResult& result) {
   if (execution.kernel_fault) return {simple_finding(Code::kernel_fault, *execution.kernel_fault)};
   if (auto found = check_memory(execution); !found.empty()) return found;
-  if (auto found = check_witness(family, workload, route, execution.witness); !found.empty()) return found;
-  if (auto found = check_witness(family, workload, route, execution.second_witness); !found.empty())
+  for (const kernels::Witness* witness : {&execution.witness, &execution.second_witness}) {
+    auto found = check_witness(family, workload, route, *witness);
+    if (found.empty()) continue;
+    // Another path ran than was claimed. What it left behind says what that path does.
+    if (detail == Detail::findings && !elements_right(workload, execution)) {
+      for (Finding& damage : find_damage(workload, execution)) found.push_back(std::move(damage));
+    }
     return found;
+  }
   if (!elements_right(workload, execution)) {
     result.verdict = Verdict::fail;
     return detail == Detail::findings ? find_damage(workload, execution) : std::vector<Finding>{};

@@ -30,7 +30,7 @@ enum class Detail : std::uint8_t { verdict, findings };
 /// Judges in this order, and stops at the first that fails: support (against the family's rule), the kernel
 /// ran at all, guard zones and inputs intact, the witness matches the route, every element of both runs
 /// inside its interval and written, both runs equal, and the check itself rejects injected faults (the pass
-/// is earned).
+/// is earned). A witness that does not match is reported with what is wrong with the elements.
 /// With Detail::verdict a case with wrong elements fails without findings.
 CaseResult judge_case(const Family&, Workload&, std::size_t route, kernels::Device&,
                       Detail = Detail::findings);

@@ -182,6 +182,36 @@ void add_k_sweep(Cases& cases) {
   }
 }
 
+/// Slices of whole chunks, so many that every depth of loading ahead comes to its end within a group, at it
+/// and past it; few columns, and so many that a lane takes two.
+void add_depths(Cases& cases) {
+  for (const std::size_t k : {1536u, 2304u, 4608u, 8744u}) {
+    for (const unsigned prefetch : {0u, 2u, 4u}) {
+      for (const std::size_t split : {2u, 8u}) {
+        for (const std::size_t n : {3u, 66u}) {
+          if (n > 64 && split == 8) continue;  // eight slices keep to one
+          Point point = point_of(halves[cases.turn() % 2], Schedule::split_k, 1, n, k);
+          point.contracts.k_split = split;
+          point.prefetch = prefetch;
+          point.zero_points = cases.turn() % 3 != 0;
+          cases.add(point);
+        }
+      }
+    }
+  }
+  for (const std::size_t k : {16376u, 16640u, 33352u}) {  // parts of A, where shared memory does not hold it
+    for (const unsigned prefetch : {0u, 2u, 4u}) {
+      Point point = point_of(halves[cases.turn() % 2], Schedule::split_k, 1, 3, k);
+      point.contracts.k_split = k == 16640 ? 8 : 2;
+      point.prefetch = prefetch;
+      cases.add(point);
+      point.shape = {2, 140, k / 32, 4, 32};  // rows of many columns, so that damage has a shape
+      point.shape.k -= point.shape.k % 8;
+      cases.add(point);
+    }
+  }
+}
+
 /// A has one element that is not zero, at each place of the last two blocks.
 void add_last_blocks(Cases& cases) {
   for (const std::size_t k : {64u, 328u, 1152u}) {
@@ -395,6 +425,7 @@ std::vector<Point> cases(Level level, std::uint64_t seed) {
   add_general_grid(cases);
   add_pattern_sweep(cases);
   add_k_sweep(cases);
+  add_depths(cases);
   add_last_blocks(cases);
   add_n_sweep(cases);
   add_m_sweep(cases);

@@ -118,6 +118,15 @@ bool first_row_repeated(const Elements& y) {
   return true;
 }
 
+/// Neighbouring columns hold what is right for each other.
+bool columns_exchanged(const Elements& y) {
+  if (y.cols() < 2) return false;
+  for (std::size_t row = 0; row < y.rows(); ++row)
+    for (std::size_t col = 0; col < y.cols(); ++col)
+      if ((col ^ 1) < y.cols() && !y.holds(row, col, row, col ^ 1)) return false;
+  return true;
+}
+
 /// Every element holds what is right for the one `by` columns away, where there is one.
 bool columns_shifted(const Elements& y, int by) {
   const auto n = static_cast<int>(y.cols());
@@ -165,6 +174,8 @@ std::vector<Diagnosis> structural(const Elements& y) {
     found.push_back({"rows 1.. stale", "row 0 is right, every later row holds what was there before"});
   if (first_row_repeated(y))
     found.push_back({"rows repeat row 0", "every row holds what is right for row 0"});
+  if (columns_exchanged(y))
+    found.push_back({"columns exchanged", "columns 2j and 2j + 1 hold what is right for each other"});
   for (const int by : {-1, 1})
     if (columns_shifted(y, by))
       found.push_back({"columns shifted",
@@ -176,6 +187,28 @@ std::vector<Diagnosis> structural(const Elements& y) {
   if (const std::size_t columns = wrong_columns(y))
     found.push_back({"whole columns wrong", fmt::format("{} columns are wrong in every row", columns)});
   return found;
+}
+
+/// Whether Y is that of weights whose eight codes of a word lie in another order: of raw words taken for
+/// interleaved ones, or the reverse.
+bool in_another_order(const Point& point, const oracle::Operands& operands, bool interleaved,
+                      std::span<const std::byte> actual) {
+  const oracle::Shape& shape = point.shape;
+  const bool columns = point.contracts.schedule == oracle::Schedule::multicol ||
+                       point.contracts.schedule == oracle::Schedule::natural;
+  if (!columns) return false;
+  std::vector<std::byte> b(operands.b.begin(), operands.b.end());
+  for (std::size_t col = 0; col < shape.n; ++col) {
+    for (std::size_t k = 0; k < shape.blocks() * shape.block; ++k) {
+      const std::size_t word = k / 8 * 8, e = k % 8;
+      const std::size_t to = interleaved ? e / 2 + e % 2 * 4 : e % 4 * 2 + e / 4;
+      fixture::set_packed_code(b, shape.row_bytes(), shape.bits, col, word + to,
+                               fixture::packed_code(operands.b, shape.row_bytes(), shape.bits, col, k));
+    }
+  }
+  oracle::Operands other = operands;
+  other.b = b;
+  return compare(oracle::accept(point.contracts, shape, other), actual).passed();
 }
 
 }  // namespace
@@ -193,6 +226,12 @@ std::vector<Diagnosis> diagnose(const Point& point, const oracle::Operands& oper
     faulty.lo = oracle::faulty(named.fault, contracts, point.shape, operands);
     if (!faulty.lo.empty() && compare(faulty, actual, before, 0).passed())
       found.push_back({std::string(named.pattern), std::string(named.detail)});
+  }
+  for (const bool interleaved : {false, true}) {
+    if (!in_another_order(point, operands, interleaved, actual)) continue;
+    found.push_back({"weights in another order",
+                     interleaved ? "interleaved words of eight codes were taken for raw ones"
+                                 : "raw words of eight codes were taken for interleaved ones"});
   }
   if (!found.empty()) return found;
   return structural(Elements(point, right, actual, before));

@@ -113,6 +113,32 @@ TEST(Diagnosis, ShiftedColumns) {
   }
 }
 
+TEST(Diagnosis, ExchangedColumns) {
+  Damaged y("m=2,n=5,k=64");
+  for (std::size_t row = 0; row < 2; ++row)
+    for (std::size_t col = 0; col < 4; ++col) y.take(row, col, row, col ^ 1);
+  EXPECT_EQ(y.names(), Names{"columns exchanged"});
+}
+
+/// Elements 2p and 2p + 1 of eight are met by the codes of p and p + 4, or the reverse.
+TEST(Diagnosis, WeightsInAnotherOrder) {
+  for (const std::string schedule : {"multicol", "natural"}) {
+    for (const bool interleaved : {false, true}) {
+      MatmulWorkload workload(parse("matmul_nbits:model=fp16,n=5,k=96,schedule=" + schedule));
+      fixture::Operands other = workload.operands();
+      for (std::size_t col = 0; col < 5; ++col)
+        for (std::size_t k = 0; k < 96; ++k) {
+          const std::size_t p = k % 8 / 2, from = k / 8 * 8 + p + k % 2 * 4;
+          fixture::set_packed_code(
+              other.b, 48, 4, col, interleaved ? from : k,
+              fixture::packed_code(workload.operands().b, 48, 4, col, interleaved ? k : from));
+        }
+      const auto y = oracle::accept(workload.point().contracts, workload.point().shape, view(other)).lo;
+      EXPECT_EQ(patterns(workload, y), Names{"weights in another order"}) << schedule;
+    }
+  }
+}
+
 TEST(Diagnosis, ColumnsAtTheEndThatNobodyWrote) {
   Damaged y("m=2,n=6,k=64");
   for (std::size_t row = 0; row < 2; ++row)
