@@ -3,41 +3,10 @@
 #include <fmt/core.h>
 
 #include "fixtures/matmul_nbits/reported.hpp"
+#include "properties/matmul_nbits/case_parts.hpp"
 
 namespace assay::properties::matmul_nbits {
 namespace {
-
-using fixture::PaddingFill;
-using fixture::Pattern;
-using formats::Format;
-using oracle::BiasRound;
-using oracle::Schedule;
-using oracle::TensorCores;
-
-constexpr Format halves[] = {Format::bf16, Format::fp16};
-constexpr Format models[] = {Format::bf16, Format::fp16, Format::fp32};
-constexpr Schedule schedules[] = {Schedule::split_k, Schedule::multicol, Schedule::natural, Schedule::tile,
-                                  Schedule::mma};
-constexpr std::size_t all_bits[] = {2, 4, 8}, all_blocks[] = {16, 32, 64, 128, 256};
-constexpr std::size_t patterns = 13;
-
-Pattern pattern_of(std::size_t turn) { return Pattern{static_cast<std::uint8_t>(turn % patterns)}; }
-
-/// none, once, twice.
-void set_bias(Point& point, std::size_t choice) {
-  point.bias = choice % 3 != 0;
-  point.contracts.bias_round = choice % 3 == 2 ? BiasRound::twice : BiasRound::once;
-}
-
-Point point_of(Format model, Schedule schedule, std::size_t m, std::size_t n, std::size_t k) {
-  Point point;
-  point.contracts.model = model;
-  point.contracts.schedule = schedule;
-  point.shape.m = m;
-  point.shape.n = n;
-  point.shape.k = k;
-  return point;
-}
 
 /// Adds points, each with what a case needs beside its own subject taken in turn: contracts that it does not
 /// set, what padding holds, a seed. The counts share no factor, so that everything meets everything.
@@ -413,11 +382,6 @@ void add_large(Cases& cases) {
 
 }  // namespace
 
-std::string_view schedule_name(Schedule schedule) {
-  constexpr std::string_view names[] = {"split_k", "multicol", "natural", "tile", "mma"};
-  return names[static_cast<std::size_t>(schedule)];
-}
-
 std::vector<Point> cases(Level level, std::uint64_t seed) {
   Cases cases(seed);
   add_reported(cases.points);
@@ -447,63 +411,6 @@ std::vector<Point> cases(Level level, std::uint64_t seed) {
     }
   }
   return std::move(cases.points);
-}
-
-std::vector<Point> contracts_for_files(Level level) {
-  std::vector<Point> points;
-  const auto add = [&](Point point) {
-    point.source = Source::file;
-    points.push_back(std::move(point));
-  };
-  add(point_of(Format::bf16, Schedule::split_k, 1, 8, 32));
-  if (level == Level::quick) return points;
-  Point rows = point_of(Format::bf16, Schedule::split_k, 3, 8, 32);
-  rows.contracts.k_split = 8;
-  rows.zero_points = false;
-  add(rows);
-  add(point_of(Format::fp16, Schedule::multicol, 1, 8, 32));
-  add(point_of(Format::fp16, Schedule::natural, 1, 8, 32));
-  add(point_of(Format::bf16, Schedule::mma, 9, 8, 32));
-  Point wide = point_of(Format::fp32, Schedule::tile, 2, 8, 32);
-  wide.shape.bits = 8;
-  add(wide);
-  return points;
-}
-
-std::vector<Point> golden_cases() {
-  std::vector<Point> points;
-  const auto add = [&](Point point, Pattern pattern) {
-    point.pattern = pattern;
-    point.padding = PaddingFill::noise;
-    points.push_back(std::move(point));
-  };
-  for (const Pattern pattern : {Pattern::ordinary, Pattern::specials, Pattern::overflow}) {
-    for (const Format model : halves) {
-      for (const std::size_t split : {2u, 8u}) {
-        Point point = point_of(model, Schedule::split_k, split == 2 ? 1 : 3, 9, 520);
-        point.contracts.k_split = split;
-        set_bias(point, points.size());
-        add(point, pattern);
-      }
-    }
-    for (const Schedule schedule : {Schedule::multicol, Schedule::natural})
-      add(point_of(Format::fp16, schedule, 1, 9, 1056), pattern);
-    for (const Format model : models) {
-      Point point = point_of(model, Schedule::tile, 3, 17, 133);
-      point.shape.bits = all_bits[points.size() % 3];
-      point.shape.block = all_blocks[points.size() % 5];
-      set_bias(point, points.size());
-      add(point, pattern);
-    }
-    for (const TensorCores cores : {TensorCores::hopper, TensorCores::ampere}) {
-      Point point = point_of(halves[points.size() % 2], Schedule::mma, 17, 9, 75);
-      point.contracts.tensor_cores = cores;
-      add(point, pattern);
-    }
-  }
-  add(point_of(Format::bf16, Schedule::split_k, 4, 9, 64), Pattern::rounding);
-  add(point_of(Format::bf16, Schedule::tile, 4, 9, 64), Pattern::rounding);
-  return points;
 }
 
 }  // namespace assay::properties::matmul_nbits
