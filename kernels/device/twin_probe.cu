@@ -7,6 +7,7 @@
 #include "kernels/device/cvt.hpp"
 #include "kernels/device/cvt_fp8.hpp"
 #include "kernels/device/f16x2.hpp"
+#include "kernels/device/math.hpp"
 #include "kernels/device/minmax.hpp"
 #include "kernels/device/probe_kernels.hpp"
 #include "kernels/device/probe_table.hpp"
@@ -172,6 +173,20 @@ ASSAY_PROBE_ADDENDS_F16X2(AddRnF16x2, add_rn_f16x2)
 ASSAY_PROBE_ADDENDS_F16X2(SubRnF16x2, sub_rn_f16x2)
 #undef ASSAY_PROBE_ADDENDS_F16X2
 
+// ---- elementary functions: one source, and what differs is the compiler and the machine ----
+
+#define ASSAY_PROBE_FUNCTION(Name, function)                                                 \
+  struct Name {                                                                              \
+    using Output = u32;                                                                      \
+    static __device__ u32 instruction(u32 x) { return as_bits(function(as_float(x))); }      \
+    static __host__ __device__ u32 twin_of(u32 x) { return as_bits(function(as_float(x))); } \
+  };
+ASSAY_PROBE_FUNCTION(RsqrtF32, rsqrt_f32)
+ASSAY_PROBE_FUNCTION(ExpF32, exp_f32)
+ASSAY_PROBE_FUNCTION(SigmoidF32, sigmoid_f32)
+ASSAY_PROBE_FUNCTION(SoftplusF32, softplus_f32)
+#undef ASSAY_PROBE_FUNCTION
+
 // ---- bits ----
 
 /// Every selector on 256 pairs of words.
@@ -229,6 +244,10 @@ std::span<const WrapperProbe> probe_table() {
       probe<FmaRnF16x2>("fma_rn_f16x2", 0, operands::sums),
       probe<AddRnF16x2>("add_rn_f16x2", 0, operands::sums),
       probe<SubRnF16x2>("sub_rn_f16x2", 0, operands::sums),
+      probe<RsqrtF32>("rsqrt_f32", 32, every_32),
+      probe<ExpF32>("exp_f32", 32, every_32),
+      probe<SigmoidF32>("sigmoid_f32", 32, every_32),
+      probe<SoftplusF32>("softplus_f32", 32, every_32),
       probe<Prmt>("prmt", 0, std::uint64_t{1} << 24),
       probe<Lop3<0xEA>>("lop3<0xEA>", 0, every_16),
       probe<Lop3<0x6A>>("lop3<0x6A>", 0, every_16),

@@ -3,8 +3,9 @@
 // On cuda each PTX wrapper is compared with its host twin: every input where 16 or 32 bits are the whole
 // domain (all 2^32 at level exhaustive, a spread of them below that), else every entry of its operand table.
 // Where the host twin is slow, most outputs are compared with the twin run on the GPU.
-// On cpu the wrapper is the twin, so comparing them would compare a thing with itself; there conversions and
-// arithmetic are compared with the oracle's instead, and the other wrappers are left to the cuda device.
+// On cpu the wrapper is the twin, so comparing them would compare a thing with itself; there conversions,
+// arithmetic and elementary functions are compared with the oracle's instead, and the other wrappers are left
+// to the cuda device.
 #include <fmt/core.h>
 
 #include <algorithm>
@@ -17,9 +18,11 @@
 #include <thread>
 #include <vector>
 
+#include "fixtures/functions/worst_cases.hpp"
 #include "kernels/device/mma_operands.hpp"
 #include "kernels/device/sum_operands.hpp"
 #include "kernels/device/twin_probe.hpp"
+#include "oracles/arithmetic/functions.hpp"
 #include "oracles/arithmetic/modelled.hpp"
 #include "oracles/formats/codec.hpp"
 #include "oracles/matmul_nbits/tensor_core.hpp"
@@ -127,6 +130,13 @@ std::optional<Reference> arithmetic_of(std::string_view name) {
   return std::nullopt;
 }
 
+/// The elementary function that a probe is: "exp_f32" is exp.
+std::optional<arithmetic::Function> function_of(std::string_view name) {
+  for (const arithmetic::Function function : arithmetic::functions())
+    if (name == fmt::format("{}_f32", to_string(function))) return function;
+  return std::nullopt;
+}
+
 /// The conversion by the oracle's codecs, for the wrappers that are conversions. The fp8 probes convert x to
 /// the high code and -x to the low one; the packed 16-bit ones change the lowest bit, too.
 std::optional<Reference> oracle_of(std::string_view name) {
@@ -168,6 +178,8 @@ std::optional<Reference> oracle_of(std::string_view name) {
                                               : converted(Format::bf16, Format::fp32, x, Overflow::propagate);
     };
   }
+  if (const auto function = function_of(name))
+    return [function](std::uint32_t x) { return arithmetic::correctly_rounded(*function, x); };
   return arithmetic_of(name);
 }
 
@@ -176,8 +188,27 @@ struct Range {
   std::uint32_t count = 0;
 };
 
-/// The inputs of a level: all of them up to `budget`, else ranges spread evenly with the first and the last
-/// input among them.
+/// Ranges of `chunk` inputs, `budget` of them in all, spread evenly with the first and the last input among
+/// them.
+std::vector<Range> spread(std::uint64_t domain, std::uint64_t budget, std::uint32_t chunk) {
+  std::vector<Range> ranges;
+  const std::uint64_t chunks = domain / chunk, taken = budget / chunk;
+  for (std::uint64_t i = 0; i < taken; ++i) ranges.push_back({i * (chunks - 1) / (taken - 1) * chunk, chunk});
+  return ranges;
+}
+
+/// Two ranges in every binade of either sign, and the hardest inputs with their neighbours.
+std::vector<Range> ranges_of_function(arithmetic::Function function, std::uint64_t domain,
+                                      std::uint64_t budget) {
+  constexpr std::uint32_t binades = 512, neighbours = 8;
+  std::vector<Range> ranges = spread(domain, budget, static_cast<std::uint32_t>(budget / (2 * binades)));
+  for (const auto& worst : fixtures::functions::worst_cases())
+    if (worst.function == to_string(function))
+      ranges.push_back({worst.input & ~(neighbours - 1), neighbours});
+  return ranges;
+}
+
+/// The inputs of a level: all of them up to `budget`, else some of the domain.
 std::vector<Range> ranges_of(const WrapperProbe& probe, std::uint64_t budget) {
   std::vector<Range> ranges;
   if (probe.domain <= budget) {
@@ -188,10 +219,9 @@ std::vector<Range> ranges_of(const WrapperProbe& probe, std::uint64_t budget) {
     }
     return ranges;
   }
-  constexpr std::uint32_t chunk = 1u << 12;
-  const std::uint64_t chunks = probe.domain / chunk, taken = budget / chunk;
-  for (std::uint64_t i = 0; i < taken; ++i) ranges.push_back({i * (chunks - 1) / (taken - 1) * chunk, chunk});
-  return ranges;
+  if (const auto function = function_of(probe.name))
+    return ranges_of_function(*function, probe.domain, budget);
+  return spread(probe.domain, budget, 1u << 12);
 }
 
 std::uint64_t budget_of(Level level, DeviceKind device) {
@@ -321,10 +351,10 @@ std::vector<std::string> names() {
   return result;
 }
 
-const Battery battery{
-    "wrappers",
-    "PTX wrappers against their host twins (cuda), conversions and arithmetic against the oracle (cpu)",
-    names, run};
+const Battery battery{"wrappers",
+                      "PTX wrappers against their host twins (cuda), conversions, arithmetic and functions "
+                      "against the oracle (cpu)",
+                      names, run};
 const RegisterBattery registration(&battery);
 
 }  // namespace
