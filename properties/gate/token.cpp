@@ -32,10 +32,11 @@ std::uint64_t TokenReader::number(std::string_view key, std::string_view value, 
 }
 
 int TokenReader::signed_number(std::string_view key, std::string_view value, int most) const {
-  const bool negative = value.starts_with('-');
-  const auto magnitude =
-      static_cast<int>(number(key, value.substr(negative ? 1 : 0), 0, static_cast<std::uint64_t>(most)));
-  return negative ? -magnitude : magnitude;
+  int result = 0;
+  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), result);
+  if (error != std::errc{} || end != value.data() + value.size() || result < -most || result > most)
+    refuse(fmt::format("{}='{}' is not a whole number from {} to {}", key, value, -most, most));
+  return result;
 }
 
 void TokenReader::refuse_key(std::string_view key, std::span<const std::string_view> known) const {

@@ -47,8 +47,10 @@ TEST(Token, ValuesAreCheckedWhole) {
     EXPECT_EQ(complaint([&] { reader.number("n", bad, 1, 64); }),
               std::string("case 't': n='") + bad + "' is not a whole number from 1 to 64");
   }
-  for (const char* bad : {"4", "-4", "--1", "-"})
-    EXPECT_NE(complaint([&] { reader.signed_number("e", bad, 3); }), "none") << bad;
+  for (const char* bad : {"", "4", "-4", "--1", "-", "+1", "1x", "99999999999"}) {
+    EXPECT_EQ(complaint([&] { reader.signed_number("e", bad, 3); }),
+              std::string("case 't': e='") + bad + "' is not a whole number from -3 to 3");
+  }
 }
 
 TEST(Token, UnknownWordsNameTheNearest) {

@@ -151,6 +151,24 @@ void add_k_sweep(Cases& cases) {
   }
 }
 
+/// Sums whose bits tell the order of every addition: within a lane, over lanes, over slices.
+void add_orders(Cases& cases) {
+  for (const std::size_t k : {1032u, 2336u, 4128u}) {
+    for (const Schedule schedule : schedules) {
+      for (const Format model : halves) {
+        if (model == Format::bf16 && schedule != Schedule::split_k) continue;
+        Point point = point_of(model, schedule, 1, 12, k / 32 * 32);
+        point.pattern = Pattern::absorption;
+        cases.add(point);
+        if (schedule != Schedule::split_k) continue;
+        point.contracts.k_split = 8;
+        point.shape.k = k;
+        cases.add(point);
+      }
+    }
+  }
+}
+
 /// Slices of whole chunks, so many that every depth of loading ahead comes to its end within a group, at it
 /// and past it; few columns, and so many that a lane takes two.
 void add_depths(Cases& cases) {
@@ -327,8 +345,9 @@ void add_bounds(Cases& cases) {
 /// More columns, rows and elements along K than 16 bits count.
 void add_big_extents(Cases& cases) {
   constexpr std::size_t over = 65600;
-  cases.add(
-      point_of(Format::bf16, Schedule::split_k, 1, over, 8));  // two slices: four columns a thread block
+  Point wide = point_of(Format::bf16, Schedule::split_k, 1, over, 8);
+  wide.bias = true;
+  cases.add(wide);
   cases.add_in_turn(point_of(Format::bf16, Schedule::split_k, 1, 2, over + 3));
   cases.add_in_turn(point_of(Format::fp16, Schedule::multicol, 1, over, 32));
   cases.add_in_turn(point_of(Format::fp16, Schedule::multicol, 1, 2, over));
@@ -339,11 +358,19 @@ void add_big_extents(Cases& cases) {
     cases.add_in_turn(point_of(Format::bf16, schedule, over, 1, 4));
     cases.add_in_turn(point_of(Format::fp16, schedule, 1, 2, over + 1));
   }
-  Point staged = point_of(Format::bf16, Schedule::split_k, 3, 3, 8192);  // as much as a thread block stages
-  for (const std::size_t k : {8184u, 8192u, 8200u, 16640u}) {
+  Point many = point_of(Format::bf16, Schedule::split_k, 1, 1030, 8);  // more thread blocks than 8 bits count
+  many.contracts.k_split = 8;
+  cases.add(many);
+  // As much of A as a thread block stages, once and twice, and a little more.
+  Point staged = point_of(Format::bf16, Schedule::split_k, 3, 3, 16384);
+  for (const std::size_t k : {16384u, 16392u, 32768u}) {
     staged.shape.k = k;
     cases.add_in_turn(staged);
   }
+  // Then a warp has to keep to one set of columns, however many there are.
+  Point columns = point_of(Format::bf16, Schedule::split_k, 1, 33, 16392);
+  columns.prefetch = 4;
+  cases.add(columns);
 }
 
 /// Codes of A, each under a weight of its own column.
@@ -389,6 +416,7 @@ std::vector<Point> cases(Level level, std::uint64_t seed) {
   add_general_grid(cases);
   add_pattern_sweep(cases);
   add_k_sweep(cases);
+  add_orders(cases);
   add_depths(cases);
   add_last_blocks(cases);
   add_n_sweep(cases);

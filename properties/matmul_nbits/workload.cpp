@@ -97,7 +97,12 @@ fixture::Operands build(const Point& point) {
   }
   const auto path = fixtures::parse_tensor_path(point.on);
   if (path.tensor.empty()) throw BadInput(fmt::format("case '{}': on= names no tensor", print(point)));
-  return operands_of(fixtures::open_tensor_file(path.file)->read(path.tensor), point);
+  const auto tensor = fixtures::open_tensor_file(path.file)->read(path.tensor);
+  try {
+    return operands_of(tensor, point);
+  } catch (const BadInput& reason) {
+    throw BadInput(fmt::format("{}: {}", path.file.string(), reason.what()));
+  }
 }
 
 /// Work of the oracle, in elements that cost as much as those of a cast.
