@@ -9,6 +9,7 @@
 #include "oracles/arithmetic/acceptance.hpp"
 #include "oracles/arithmetic/dyadic.hpp"
 #include "oracles/formats/codec.hpp"
+#include "properties/gate/float_format.hpp"
 
 namespace assay::properties::matmul_nbits {
 namespace {
@@ -61,18 +62,7 @@ class BlockQuantiser {
 
 }  // namespace
 
-std::optional<Format> tensor_format(const fixtures::Tensor& tensor) {
-  switch (tensor.dtype) {
-    case fixtures::DType::f32:
-      return Format::fp32;
-    case fixtures::DType::f16:
-      return Format::fp16;
-    case fixtures::DType::bf16:
-      return Format::bf16;
-    default:
-      return std::nullopt;
-  }
-}
+std::optional<Format> tensor_format(const fixtures::Tensor& tensor) { return float_format(tensor.dtype); }
 
 fixture::Operands operands_of(const fixtures::Tensor& tensor, const Point& point) {
   const auto refuse = [&](const std::string& reason) {

@@ -10,6 +10,7 @@
 #include "fixtures/tensor/errors.hpp"
 #include "kernels/mxfp8_cast/cast.hpp"
 #include "oracles/formats/codec.hpp"
+#include "properties/gate/float_format.hpp"
 #include "properties/gate/threads.hpp"
 #include "properties/mxfp8_cast/diagnosis.hpp"
 #include "properties/mxfp8_cast/rules.hpp"
@@ -219,18 +220,10 @@ CastWorkload::CastWorkload(Point point, std::span<const std::byte> x, std::share
 }
 
 Format input_format(const fixtures::Tensor& tensor) {
-  switch (tensor.dtype) {
-    case fixtures::DType::f32:
-      return Format::fp32;
-    case fixtures::DType::f16:
-      return Format::fp16;
-    case fixtures::DType::bf16:
-      return Format::bf16;
-    default:
-      throw BadInput(
-          fmt::format("tensor '{}': dtype {} is not supported by mxfp8_cast, which takes f32, f16 and bf16",
-                      tensor.name, to_string(tensor.dtype)));
-  }
+  if (const auto format = float_format(tensor.dtype)) return *format;
+  throw BadInput(
+      fmt::format("tensor '{}': dtype {} is not supported by mxfp8_cast, which takes f32, f16 and bf16",
+                  tensor.name, to_string(tensor.dtype)));
 }
 
 fixtures::Tensor as_input(const fixtures::Tensor& tensor, Format input) {

@@ -9,6 +9,7 @@
 #include "fixtures/tensor/errors.hpp"
 #include "kernels/mxfp8_dequant/dequant.hpp"
 #include "properties/comparator/comparator.hpp"
+#include "properties/gate/float_format.hpp"
 #include "properties/gate/threads.hpp"
 
 namespace assay::properties::mxfp8_dequant {
@@ -169,18 +170,12 @@ Quantised quantise(Format input, std::span<const std::byte> x, const Point& poin
 
 std::optional<Format> tensor_format(const fixtures::Tensor& tensor) {
   switch (tensor.dtype) {
-    case fixtures::DType::f32:
-      return Format::fp32;
-    case fixtures::DType::f16:
-      return Format::fp16;
-    case fixtures::DType::bf16:
-      return Format::bf16;
     case fixtures::DType::f8_e4m3:
       return Format::e4m3;
     case fixtures::DType::f8_e5m2:
       return Format::e5m2;
     default:
-      return std::nullopt;
+      return float_format(tensor.dtype);
   }
 }
 
