@@ -1,6 +1,8 @@
 // Single-precision arithmetic whose NaN is the same on both devices.
 #pragma once
 
+#include <cmath>
+
 #include "kernels/device/arch.hpp"
 
 namespace assay::kernels::ASSAY_DEVICE_NAMESPACE {
@@ -47,6 +49,16 @@ __host__ __device__ __forceinline__ constexpr float fma_rn_f32(float a, float b,
   return sum != sum ? std::bit_cast<float>(canonical_nan_f32) : static_cast<float>(sum);
 }
 
+__host__ __device__ __forceinline__ constexpr float div_rn_f32(float a, float b) {
+  const float quotient = a / b;
+  return quotient != quotient ? std::bit_cast<float>(canonical_nan_f32) : quotient;
+}
+
+/// The square root of IEEE 754 is correctly rounded, as + - * / are. A CPU makes 0xFFC00000 of what has none.
+__host__ __device__ __forceinline__ float sqrt_rn_f32(float x) {
+  return x >= 0 ? std::sqrt(x) : std::bit_cast<float>(canonical_nan_f32);
+}
+
 }  // namespace twin
 
 /// a * b rounded to nearest even, subnormals kept; never contracted into a fused multiply-add.
@@ -79,6 +91,28 @@ __device__ __forceinline__ float fma_rn_f32(float a, float b, float c) {
   return result;
 #else
   return twin::fma_rn_f32(a, b, c);
+#endif
+}
+
+/// a / b rounded to nearest even, subnormals kept.
+__device__ __forceinline__ float div_rn_f32(float a, float b) {
+#if ASSAY_SM >= 20
+  float quotient;
+  asm("div.rn.f32 %0, %1, %2;" : "=f"(quotient) : "f"(a), "f"(b));
+  return quotient;
+#else
+  return twin::div_rn_f32(a, b);
+#endif
+}
+
+/// The square root rounded to nearest even, subnormals kept. -0 gives -0, anything below it NaN.
+__device__ __forceinline__ float sqrt_rn_f32(float x) {
+#if ASSAY_SM >= 20
+  float root;
+  asm("sqrt.rn.f32 %0, %1;" : "=f"(root) : "f"(x));
+  return root;
+#else
+  return twin::sqrt_rn_f32(x);
 #endif
 }
 

@@ -11,6 +11,7 @@
 #include "kernels/device/minmax.hpp"
 #include "kernels/device/probe_kernels.hpp"
 #include "kernels/device/probe_table.hpp"
+#include "kernels/device/quotient_operands.hpp"
 #include "kernels/device/sum_operands.hpp"
 #include "kernels/device/twin_operands.hpp"
 
@@ -173,6 +174,25 @@ ASSAY_PROBE_ADDENDS_F16X2(AddRnF16x2, add_rn_f16x2)
 ASSAY_PROBE_ADDENDS_F16X2(SubRnF16x2, sub_rn_f16x2)
 #undef ASSAY_PROBE_ADDENDS_F16X2
 
+// ---- quotients and roots ----
+
+struct DivRnF32 {
+  using Output = u32;
+  static __device__ u32 instruction(u32 x) {
+    const operands::Pair p = operands::dividend_and_divisor(x);
+    return as_bits(div_rn_f32(as_float(p.a), as_float(p.b)));
+  }
+  static __host__ __device__ u32 twin_of(u32 x) {
+    const operands::Pair p = operands::dividend_and_divisor(x);
+    return as_bits(twin::div_rn_f32(as_float(p.a), as_float(p.b)));
+  }
+};
+struct SqrtRnF32 {
+  using Output = u32;
+  static __device__ u32 instruction(u32 x) { return as_bits(sqrt_rn_f32(as_float(x))); }
+  static __host__ __device__ u32 twin_of(u32 x) { return as_bits(twin::sqrt_rn_f32(as_float(x))); }
+};
+
 // ---- elementary functions: one source, and what differs is the compiler and the machine ----
 
 #define ASSAY_PROBE_FUNCTION(Name, function)                                                 \
@@ -244,6 +264,8 @@ std::span<const WrapperProbe> probe_table() {
       probe<FmaRnF16x2>("fma_rn_f16x2", 0, operands::sums),
       probe<AddRnF16x2>("add_rn_f16x2", 0, operands::sums),
       probe<SubRnF16x2>("sub_rn_f16x2", 0, operands::sums),
+      probe<DivRnF32>("div_rn_f32", 0, operands::quotients),
+      probe<SqrtRnF32>("sqrt_rn_f32", 32, every_32),
       probe<RsqrtF32>("rsqrt_f32", 32, every_32),
       probe<ExpF32>("exp_f32", 32, every_32),
       probe<SigmoidF32>("sigmoid_f32", 32, every_32),

@@ -1,6 +1,7 @@
 #include "oracles/arithmetic/exact_operations.hpp"
 
 #include <bit>
+#include <boost/multiprecision/cpp_int.hpp>
 #include <cassert>
 #include <utility>
 
@@ -75,6 +76,33 @@ Exact sum(const Exact& a, const Exact& b) {
   if (a.kind == Kind::zero) return b;
   if (b.kind == Kind::zero) return a;
   return formats::floor_log2(a) >= formats::floor_log2(b) ? finite_sum(a, b) : finite_sum(b, a);
+}
+
+Exact quotient(const Exact& a, const Exact& b) {
+  assert(!a.sticky && !b.sticky);
+  const bool negative = a.negative != b.negative;
+  if (a.kind == Kind::nan || b.kind == Kind::nan || (a.kind == b.kind && a.kind != Kind::finite))
+    return Exact::nan();
+  if (a.kind == Kind::infinity || b.kind == Kind::zero) return Exact::infinity(negative);
+  if (a.kind == Kind::zero || b.kind == Kind::infinity) return Exact::zero(negative);
+  assert(a.significand >> 32 == 0 && b.significand >> 32 == 0);
+  const Wide dividend = Wide{a.significand} << 64;  // the quotient has 64 - 31 bits at least
+  return compressed(negative, dividend / b.significand, a.exponent - b.exponent - 64,
+                    dividend % b.significand != 0);
+}
+
+Exact square_root(const Exact& x) {
+  assert(!x.sticky);
+  if (x.kind == Kind::nan || x.kind == Kind::zero) return x;
+  if (x.negative) return Exact::nan();
+  if (x.kind == Kind::infinity) return x;
+  assert(x.significand >> 32 == 0);
+  // An even exponent, and 93 bits or more, so that the root has 47.
+  const int lift = 92 + (x.exponent & 1);
+  boost::multiprecision::cpp_int radicand = x.significand, remainder;
+  radicand <<= lift;
+  const boost::multiprecision::cpp_int root = boost::multiprecision::sqrt(radicand, remainder);
+  return Exact::finite(false, static_cast<std::uint64_t>(root), (x.exponent - lift) / 2, remainder != 0);
 }
 
 }  // namespace assay::arithmetic

@@ -40,6 +40,8 @@ class Modelled {
   friend Modelled operator+(Modelled a, Modelled b) { return rounded(sum(a.exact(), b.exact())); }
   friend Modelled operator-(Modelled a, Modelled b) { return a + -b; }
   friend Modelled operator*(Modelled a, Modelled b) { return rounded(product(a.exact(), b.exact())); }
+  friend Modelled operator/(Modelled a, Modelled b) { return rounded(quotient(a.exact(), b.exact())); }
+  friend Modelled sqrt(Modelled x) { return rounded(square_root(x.exact())); }
   /// a * b + c, rounded once.
   friend Modelled fma(Modelled a, Modelled b, Modelled c) {
     return rounded(sum(product(a.exact(), b.exact()), c.exact()));

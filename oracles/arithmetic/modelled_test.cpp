@@ -41,6 +41,8 @@ void expect_fp32_as_hardware(std::uint32_t a, std::uint32_t b, std::uint32_t c) 
   ASSERT_NO_FATAL_FAILURE(expect_same((i + j).code(), x + y)) << std::hex << a << " + " << b;
   ASSERT_NO_FATAL_FAILURE(expect_same((i - j).code(), x - y)) << std::hex << a << " - " << b;
   ASSERT_NO_FATAL_FAILURE(expect_same((i * j).code(), x * y)) << std::hex << a << " * " << b;
+  ASSERT_NO_FATAL_FAILURE(expect_same((i / j).code(), x / y)) << std::hex << a << " / " << b;
+  ASSERT_NO_FATAL_FAILURE(expect_same(sqrt(i).code(), std::sqrt(x))) << "root of " << std::hex << a;
   ASSERT_NO_FATAL_FAILURE(expect_same(fma(i, j, k).code(), std::fmaf(x, y, z)))
       << std::hex << a << " * " << b << " + " << c;
 }

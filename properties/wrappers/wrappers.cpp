@@ -20,6 +20,7 @@
 
 #include "fixtures/functions/worst_cases.hpp"
 #include "kernels/device/mma_operands.hpp"
+#include "kernels/device/quotient_operands.hpp"
 #include "kernels/device/sum_operands.hpp"
 #include "kernels/device/twin_probe.hpp"
 #include "oracles/arithmetic/functions.hpp"
@@ -101,6 +102,13 @@ std::optional<Reference> arithmetic_of(std::string_view name) {
       return multiply_add(F32::of_code(t.a), F32::of_code(t.b), F32::of_code(t.c)).code();
     };
   }
+  if (name == "div_rn_f32") {
+    return [](std::uint32_t x) {
+      const auto p = operands::dividend_and_divisor(x);
+      return (F32::of_code(p.a) / F32::of_code(p.b)).code();
+    };
+  }
+  if (name == "sqrt_rn_f32") return [](std::uint32_t x) { return sqrt(F32::of_code(x)).code(); };
   if (name == "mul_rn_bf16x2") {
     return [multiply](std::uint32_t x) {
       const auto p = operands::pair_16x2<7>(x);
