@@ -37,6 +37,10 @@ inline constexpr float exp_last_finite = 0x1.62e42ep+6f;
 inline constexpr float exp_zero = -104.0f;
 /// e^-40 = 2^-57.7 moves neither x nor 1 when it is added to them in fp32.
 inline constexpr float large = 40.0f;
+/// log(1 + x) = x - x^2/2 + ...: of a smaller |x|, with 2^-24 in its place, the difference from x is less
+/// than half the distance to x's neighbour (of a power of two to the nearer one).
+inline constexpr float log1p_linear = 0x1p-24f;
+inline constexpr float largest = 0x1.fffffep+127f;
 
 __host__ __device__ __forceinline__ float canonical_nan() { return std::bit_cast<float>(canonical_nan_f32); }
 __host__ __device__ __forceinline__ float infinity() { return std::bit_cast<float>(infinity_f32); }
@@ -46,7 +50,7 @@ __host__ __device__ __forceinline__ bool decides(double y) {
   return static_cast<float>(y * (1 - quick_error)) == static_cast<float>(y * (1 + quick_error));
 }
 
-/// The double-double, positive and of at least 2^-1000, as fp32, rounded once.
+/// The double-double, of a magnitude of at least 2^-1000, as fp32, rounded once.
 __host__ __device__ __forceinline__ float rounded_once(DoubleDouble y) {
   return static_cast<float>(twin::sum_to_odd(y.high, y.low));
 }
@@ -85,7 +89,7 @@ __host__ __device__ inline double exp_quick(double x) {
   return (1 + (r + r * r * tail)) * power_of_two(k);
 }
 
-/// e^x of a double in [-104, 89], relative error below 2^-96: that of r is 2^-98 at most, the series beyond
+/// e^x of a double in [-104, 104], relative error below 2^-96: that of r is 2^-98 at most, the series beyond
 /// r^22 / 22! is 2^-103, and the sums and products of Horner's rule end with 1 + r p, |r| < 0.347.
 __host__ __device__ __noinline__ inline DoubleDouble exp_accurate(double x) {
   const double k = multiples_of_ln2(x);
@@ -98,13 +102,9 @@ __host__ __device__ __noinline__ inline DoubleDouble exp_accurate(double x) {
   return {series.high * scale, series.low * scale};
 }
 
-/// log(1 + t) of a double in [0, 1], relative error at most 2^-50.
-/// 2 artanh(s) with s = t / (2 + t) up to sqrt(2) - 1; above, ln 2 + 2 artanh(s) with s = (t - 1) / (3 + t).
-/// |s| < 0.172: its three roundings are 2^-51 of a term of at most 0.347 in a sum of at least as much, and
-/// the series beyond s^21 is 2^-60.
-__host__ __device__ inline double log1p_quick(double t) {
-  const bool upper = t > 0x1.a827999fcef32p-2;
-  const double s = upper ? (t - 1) / (t + 3) : t / (t + 2);
+/// 2 artanh(s) of |s| < 0.172, relative error at most 2^-52 besides that of s: the sum's 2^-53, the roundings
+/// of a second term of at most 0.01, and the series beyond s^21, 2^-60.
+__host__ __device__ inline double twice_artanh(double s) {
   const double z = s * s;
   double tail = 1.0 / 21;
   tail = tail * z + 1.0 / 19;
@@ -116,8 +116,36 @@ __host__ __device__ inline double log1p_quick(double t) {
   tail = tail * z + 1.0 / 7;
   tail = tail * z + 1.0 / 5;
   tail = tail * z + 1.0 / 3;
-  const double log = 2 * (s + s * z * tail);
+  return 2 * (s + s * z * tail);
+}
+
+/// log(1 + t) of a double in [0, 1], relative error at most 2^-50.
+/// 2 artanh(s) with s = t / (2 + t) up to sqrt(2) - 1; above, ln 2 + 2 artanh(s) with s = (t - 1) / (3 + t):
+/// a term of at most 0.347 in a sum of at least as much. s takes two roundings.
+__host__ __device__ inline double log1p_quick(double t) {
+  const bool upper = t > 0x1.a827999fcef32p-2;
+  const double log = twice_artanh(upper ? (t - 1) / (t + 3) : t / (t + 2));
   return upper ? ln2_nearest + log : log;
+}
+
+/// log(v) of a positive, normal double, relative error at most 2^-49.
+/// v = 2^k m with m in [sqrt(1/2), sqrt(2)), so that log(v) has at least the magnitude of log(m) and, where k
+/// is not 0, half of that of k ln 2. s = (m - 1) / (m + 1) takes two roundings (m - 1 is exact), so log(m)
+/// errs by 2^-51 of itself; k ln 2 by two roundings, 2^-52 of itself; the sum by 2^-53.
+__host__ __device__ inline double log_quick(double v) {
+  constexpr std::uint64_t root_of_half = 0x3FE6A09E667F3BCDu;
+  const std::uint64_t bits = std::bit_cast<std::uint64_t>(v);
+  const std::int64_t k = static_cast<std::int64_t>(bits - root_of_half) >> 52;
+  const double m = std::bit_cast<double>(bits - (static_cast<std::uint64_t>(k) << 52));
+  return static_cast<double>(k) * ln2_nearest + twice_artanh((m - 1) / (m + 1));
+}
+
+/// log(v) from its value in double, which is not below 2^-25 in magnitude; relative error below 2^-70.
+/// A step of Newton's method: log(v) = quick + log(1 + d), d = v e^-quick - 1. d errs by 2^-95, as e^-quick
+/// and the product do; its square, which is left out, is 2^-93 of the result, d being 2^-50 of it.
+__host__ __device__ inline DoubleDouble log_accurate(DoubleDouble v, double quick) {
+  const DoubleDouble d = v * exp_accurate(-quick) + DoubleDouble{-1, 0};
+  return exact_sum(quick, d.high + d.low);
 }
 
 /// log(1 + e^x) of an fp32 in [-104, 40] from its value in double; relative error below 2^-65.
@@ -169,6 +197,29 @@ __host__ __device__ inline float softplus_f32(float x) {
   const double y = x < 0 ? log : double{x} + log;
   return math_detail::decides(y) ? static_cast<float>(y)
                                  : math_detail::rounded_once(math_detail::softplus_accurate(double{x}, y));
+}
+
+/// log(x). +-0 gives -Inf, anything below NaN, Inf Inf.
+__host__ __device__ inline float log_f32(float x) {
+  if (!(x >= 0)) return math_detail::canonical_nan();
+  if (x == 0) return -math_detail::infinity();
+  if (x > math_detail::largest) return x;
+  const double y = math_detail::log_quick(double{x});
+  return math_detail::decides(y) ? static_cast<float>(y)
+                                 : math_detail::rounded_once(math_detail::log_accurate({double{x}, 0}, y));
+}
+
+/// log(1 + x), not rounded in between. -1 gives -Inf, anything below NaN, Inf Inf; +-0 stays what it is.
+__host__ __device__ inline float log1p_f32(float x) {
+  if (!(x >= -1)) return math_detail::canonical_nan();
+  if (x == -1) return -math_detail::infinity();
+  if (x > math_detail::largest) return x;
+  if (x < math_detail::log1p_linear && x > -math_detail::log1p_linear) return x;
+  // 1 + x is exact below 2^53, and above it moves the logarithm, of 36 at least, by 2^-53.
+  const double y = math_detail::log_quick(1 + double{x});
+  return math_detail::decides(y)
+             ? static_cast<float>(y)
+             : math_detail::rounded_once(math_detail::log_accurate(exact_sum(double{x}, 1), y));
 }
 
 /// 1 / (1 + e^-x). Inf gives 1, -Inf +0.

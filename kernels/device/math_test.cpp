@@ -32,6 +32,10 @@ float of_kernel(Function function, float x) {
       return sigmoid_f32(x);
     case Function::softplus:
       return softplus_f32(x);
+    case Function::log:
+      return log_f32(x);
+    case Function::log1p:
+      return log1p_f32(x);
   }
   return nan;
 }
@@ -77,6 +81,23 @@ TEST(Math, SpecialValues) {
   EXPECT_EQ(code(softplus_f32(std::numeric_limits<float>::max())), 0x7F7FFFFFu);
 }
 
+TEST(Math, SpecialValuesOfLogarithms) {
+  for (const float zero : {0.0f, -0.0f}) {
+    EXPECT_EQ(code(log_f32(zero)), code(-inf));
+    EXPECT_EQ(code(log1p_f32(zero)), code(zero));
+  }
+  for (const float negative : {value(0x80000001u), -1.0f, -inf})
+    EXPECT_EQ(code(log_f32(negative)), 0x7FFFFFFFu);
+  EXPECT_EQ(code(log_f32(inf)), code(inf));
+  EXPECT_EQ(code(log_f32(1.0f)), 0u);
+  EXPECT_EQ(log_f32(value(1)), -0x1.9d1dap+6f);
+  EXPECT_EQ(code(log1p_f32(-1.0f)), code(-inf));
+  for (const float below : {value(0xBF800001u), -inf}) EXPECT_EQ(code(log1p_f32(below)), 0x7FFFFFFFu);
+  EXPECT_EQ(code(log1p_f32(inf)), code(inf));
+  for (const std::uint32_t subnormal : {1u, 0x80000001u, 0x007FFFFFu, 0x807FFFFFu})
+    EXPECT_EQ(code(log1p_f32(value(subnormal))), subnormal);
+}
+
 /// Where the evaluation takes another way, the result overflows, becomes subnormal or vanishes: with 200
 /// codes on either side.
 TEST(Math, EdgesOfTheEvaluation) {
@@ -97,6 +118,15 @@ TEST(Math, EdgesOfTheEvaluation) {
                            16.635f,
                            -0.8814f,
                            0.8814f,
+                           -1.0f,
+                           0.70710678f,
+                           1.41421356f,
+                           0.41421356f,
+                           -0.29289322f,
+                           math_detail::log1p_linear,
+                           -math_detail::log1p_linear,
+                           0x1p53f,
+                           0x1p54f,
                            std::numeric_limits<float>::max(),
                            std::numeric_limits<float>::min()};
   for (int half = 1; half < 40; half += 2) {  // halves of ln 2, where the multiple changes
@@ -125,6 +155,8 @@ TEST(Math, MonotonicBetweenNeighbours) {
         continue;
       }
       ASSERT_LE(smaller, larger) << to_string(function) << magnitude;
+      const float pole = function == Function::log ? 0.0f : function == Function::log1p ? -1.0f : -inf;
+      if (-value(magnitude + 1) < pole) continue;
       ASSERT_GE(of_kernel(function, -value(magnitude)), of_kernel(function, -value(magnitude + 1)))
           << to_string(function) << magnitude;
     }
@@ -148,13 +180,36 @@ TEST(Math, AccurateEvaluationsAlone) {
   }
 }
 
+/// Likewise of the logarithms, away from where they are not evaluated at all.
+TEST(Math, AccurateLogarithmsAlone) {
+  for (std::uint32_t magnitude = 1; magnitude < 0x7F800000u; magnitude += 65519) {
+    const double x = double{value(magnitude)};
+    const auto expect = [](Function function, float of, DoubleDouble y) {
+      ASSERT_EQ(code(math_detail::rounded_once(y)), arithmetic::correctly_rounded(function, code(of)))
+          << to_string(function) << " of " << of;
+    };
+    expect(Function::log, value(magnitude), math_detail::log_accurate({x, 0}, math_detail::log_quick(x)));
+    if (value(magnitude) < math_detail::log1p_linear) continue;
+    for (const float either : {value(magnitude), -value(magnitude)}) {
+      if (either <= -1) continue;
+      const double quick = math_detail::log_quick(1 + double{either});
+      expect(Function::log1p, either, math_detail::log_accurate(exact_sum(double{either}, 1), quick));
+    }
+  }
+}
+
 /// Were there none, neither the second evaluation nor the question would have been tested by the worst cases.
 TEST(Math, WorstCasesNeedTheAccurateEvaluation) {
-  int undecided = 0;
-  for (const auto& worst : fixtures::functions::worst_cases())
-    if (worst.function == "exp")
-      undecided += !math_detail::decides(math_detail::exp_quick(double{value(worst.input)}));
-  EXPECT_GE(undecided, 5);
+  int exponentials = 0, logarithms = 0, of_one_more = 0;
+  for (const auto& worst : fixtures::functions::worst_cases()) {
+    const double x{value(worst.input)};
+    if (worst.function == "exp") exponentials += !math_detail::decides(math_detail::exp_quick(x));
+    if (worst.function == "log") logarithms += !math_detail::decides(math_detail::log_quick(x));
+    if (worst.function == "log1p") of_one_more += !math_detail::decides(math_detail::log_quick(1 + x));
+  }
+  EXPECT_GE(exponentials, 5);
+  EXPECT_GE(logarithms, 5);
+  EXPECT_GE(of_one_more, 5);
 }
 
 }  // namespace

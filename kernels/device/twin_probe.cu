@@ -205,6 +205,8 @@ ASSAY_PROBE_FUNCTION(RsqrtF32, rsqrt_f32)
 ASSAY_PROBE_FUNCTION(ExpF32, exp_f32)
 ASSAY_PROBE_FUNCTION(SigmoidF32, sigmoid_f32)
 ASSAY_PROBE_FUNCTION(SoftplusF32, softplus_f32)
+ASSAY_PROBE_FUNCTION(LogF32, log_f32)
+ASSAY_PROBE_FUNCTION(Log1pF32, log1p_f32)
 #undef ASSAY_PROBE_FUNCTION
 
 // ---- bits ----
@@ -270,6 +272,8 @@ std::span<const WrapperProbe> probe_table() {
       probe<ExpF32>("exp_f32", 32, every_32),
       probe<SigmoidF32>("sigmoid_f32", 32, every_32),
       probe<SoftplusF32>("softplus_f32", 32, every_32),
+      probe<LogF32>("log_f32", 32, every_32),
+      probe<Log1pF32>("log1p_f32", 32, every_32),
       probe<Prmt>("prmt", 0, std::uint64_t{1} << 24),
       probe<Lop3<0xEA>>("lop3<0xEA>", 0, every_16),
       probe<Lop3<0x6A>>("lop3<0x6A>", 0, every_16),

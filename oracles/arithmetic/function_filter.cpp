@@ -13,27 +13,30 @@ namespace {
 
 /// The bounds derived below are 2^-49 or less; this one leaves room.
 constexpr double error = 0x1p-47;
-constexpr int steps = 64;
+constexpr int steps = 64, steps_below = 16;
 
 /// Powers and logarithms as MPFR rounds them to double.
 struct Tables {
-  std::array<double, steps> powers;    ///< 2^(j/64)
-  std::array<double, steps + 1> logs;  ///< log(1 + j/64)
-  double step_high, step_low;          ///< log(2)/64 to multiples of 2^-38, and the rest
+  std::array<double, steps> powers;                  ///< 2^(j/64)
+  std::array<double, steps_below + steps + 1> logs;  ///< log(1 + (j - 16)/64)
+  double step_high, step_low;                        ///< log(2)/64 to multiples of 2^-38, and the rest
+  double log2;
 
   Tables() {
     mpfr_t x;
     mpfr_init2(x, 200);
-    for (std::size_t j = 0; j <= steps; ++j) {
-      const double fraction = static_cast<double>(j) / steps;
-      mpfr_set_d(x, fraction, MPFR_RNDN);
+    for (std::size_t j = 0; j < logs.size(); ++j) {
+      mpfr_set_d(x, (static_cast<double>(j) - steps_below) / steps, MPFR_RNDN);
       mpfr_log1p(x, x, MPFR_RNDN);
       logs[j] = mpfr_get_d(x, MPFR_RNDN);
-      mpfr_set_d(x, fraction, MPFR_RNDN);
+    }
+    for (std::size_t j = 0; j < powers.size(); ++j) {
+      mpfr_set_d(x, static_cast<double>(j) / steps, MPFR_RNDN);
       mpfr_exp2(x, x, MPFR_RNDN);
-      if (j < steps) powers[j] = mpfr_get_d(x, MPFR_RNDN);
+      powers[j] = mpfr_get_d(x, MPFR_RNDN);
     }
     mpfr_const_log2(x, MPFR_RNDN);
+    log2 = mpfr_get_d(x, MPFR_RNDN);
     mpfr_div_ui(x, x, steps, MPFR_RNDN);
     step_high = std::floor(mpfr_get_d(x, MPFR_RNDN) * 0x1p38) * 0x1p-38;
     mpfr_sub_d(x, x, step_high, MPFR_RNDN);
@@ -62,16 +65,29 @@ double exp_within(double x) {
   return (power + power * series) * std::bit_cast<double>(std::uint64_t(1023 + (whole >> 6)) << 52);
 }
 
-/// log(1 + y) of y in [0, 1], relative error at most 2^-50: log(c) + log(1 + u), c = 1 + j/64, u = (y - j/64)
-/// / c, |u| <= 1/128; the difference is exact. Where j > 0, log(c) >= 0.0155 errs by 2^-53 of itself and
-/// log(1 + u) by 2^-51.5 of at most 0.0079; the sum is at least half of log(c). What follows the series is
-/// u^9 / 9, 2^-59 of u.
+/// log(1 + y) of y in [-1/4, 1], relative error at most 2^-50.4: log(c) + log(1 + u), c = 1 + j/64, u = (y -
+/// j/64) / c, |u| < 0.0105; the difference is exact. log(1 + u) errs by 2^-51.8: two roundings, and what
+/// follows the series is u^9 / 9, 2^-55 of u. Where j is not 0, log(c) errs by 2^-53 of itself, and the sum,
+/// of |y| > 1/128, is at least 0.49 of log(c) and 0.99 of log(1 + u).
 double log1p_within(double y) {
-  const auto j = static_cast<std::size_t>(y * steps + 0.5);
-  const double at = static_cast<double>(j) / steps, u = (y - at) / (1 + at);
+  const double j = std::floor(y * steps + 0.5), at = j / steps, u = (y - at) / (1 + at);
   const double tail =
       1. / 2 - u * (1. / 3 - u * (1. / 4 - u * (1. / 5 - u * (1. / 6 - u * (1. / 7 - u / 8)))));
-  return tables().logs[j] + (u - u * u * tail);
+  return tables().logs[static_cast<std::size_t>(j + steps_below)] + (u - u * u * tail);
+}
+
+/// log(v) of a positive, normal double, relative error at most 2^-49: k log(2) + log(m), v = 2^k m, m in
+/// [3/4, 3/2), whose distance from 1 is exact. Where k is not 0 the sum is at least 0.41 of k log(2), which
+/// errs by 2^-52, and 0.71 of log(m).
+double log_within(double v) {
+  const auto bits = std::bit_cast<std::uint64_t>(v);
+  int k = static_cast<int>(bits >> 52) - 1023;
+  double m = std::bit_cast<double>((bits & 0xFFFFFFFFFFFFFu) | std::uint64_t{1023} << 52);
+  if (m >= 1.5) {
+    m /= 2;
+    ++k;
+  }
+  return k * tables().log2 + log1p_within(m - 1);
 }
 
 /// The fp32 that all numbers within `error` of y round to.
@@ -110,6 +126,17 @@ std::optional<std::uint32_t> rsqrt_between_midpoints(float x) {
   return between ? std::optional(std::bit_cast<std::uint32_t>(candidate)) : std::nullopt;
 }
 
+/// log(x) or log(1 + x) away from poles and zeros of log1p.
+std::optional<std::uint32_t> logarithm_quickly(Function function, float x) {
+  if (function == Function::log) return x > 0 ? only_fp32_near(log_within(x)) : std::nullopt;
+  if (!(x > -1) || x == 0) return std::nullopt;
+  // x - x^2/2 + ... with |x| = m 2^e, m in [1, 2), e <= -25: what follows x is below 2^(2e+1), half a step of
+  // x's binade, 2^(e-24), at most; where m = 1 and x > 0 a step below is half of that, and so is x^2/2.
+  if (std::fabs(x) < 0x1p-24f) return std::bit_cast<std::uint32_t>(x);
+  // 1 + x is exact below 2^53, and above it moves the logarithm, of 36 at least, by 2^-53.
+  return only_fp32_near(log_within(1 + static_cast<double>(x)));
+}
+
 }  // namespace
 
 std::optional<std::uint32_t> rounded_quickly(Function function, std::uint32_t code) {
@@ -119,6 +146,7 @@ std::optional<std::uint32_t> rounded_quickly(Function function, std::uint32_t co
     return rsqrt_between_midpoints(x);
   }
   if (std::isnan(x) || std::isinf(x)) return std::nullopt;
+  if (function == Function::log || function == Function::log1p) return logarithm_quickly(function, x);
   // e^-104 < 2^-150, half of the smallest fp32; e^89 > 2^128.
   if (x < -104) return 0;
   const bool finite_exp = x <= 89;

@@ -14,6 +14,8 @@ enum class Function : std::uint8_t {
   exp,       ///< e^x
   sigmoid,   ///< 1 / (1 + e^-x)
   softplus,  ///< log(1 + e^x)
+  log,       ///< natural; +-0 gives -Inf, x < 0 NaN
+  log1p,     ///< log(1 + x); +-0 gives x, -1 -Inf, x < -1 NaN
 };
 
 std::string_view to_string(Function);
