@@ -82,6 +82,8 @@ struct Route {
   RouteInfo info;
   /// Decides from everything but the pointed-to contents on the device (alignment of the pointers included).
   /// In this order, the first that holds, by both routes:
+  ///   "no elements"                           batch, steps or heads below 1
+  ///   "an extent past 32 bits"                steps of 2^31, batch of 2^30, value_heads of 2^28 or more
   ///   "key_dim is not 64, 128 or 256"         "value_dim is not 64, 128 or 256"
   ///   "value_heads % key_heads != 0"
   ///   "slot past the pool"                    an id of pool or more
