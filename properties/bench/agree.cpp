@@ -65,7 +65,10 @@ Agreement check_agreement(const Family& family, const Workload& workload,
                                        fmt::format("the route '{}' refuses it ({})", name, support.reason))};
       return agreement;
     }
-    for (const auto& buffer : out.owned) buffer->upload(std::span(poison).first(buffer->bytes()));
+    for (std::size_t i = 0; i < out.owned.size(); ++i) {
+      const bool in_place = i < outputs.size() && !outputs[i].initial.empty();
+      out.owned[i]->upload(in_place ? outputs[i].initial : std::span(poison).first(out.owned[i]->bytes()));
+    }
     kernels::Witness& witness = agreement.witnesses.emplace_back();
     if (const auto fault = launch_and_wait(workload, route, device, in, out, witness)) {
       agreement.findings = {finding_of(Code::kernel_fault, fmt::format("route '{}': {}", name, *fault))};

@@ -19,9 +19,9 @@ struct Agreement {
 };
 
 /// Runs `routes` (indices into the family's) one after the other, each over outputs that hold the same
-/// poison, so that what a route leaves unwritten is not hidden by what the one before it wrote. Stops at the
-/// first that is wrong. Beside the workload it needs host memory for its outputs and for its largest output
-/// twice.
+/// poison, or the same contents where they are updated in place, so that what a route leaves unwritten is not
+/// hidden by what the one before it wrote. Stops at the first that is wrong. Beside the workload it needs
+/// host memory for its outputs and for its largest output twice.
 Agreement check_agreement(const Family&, const Workload&, const std::vector<std::size_t>& routes,
                           kernels::Device&, const Buffers& in, const Buffers& out);
 

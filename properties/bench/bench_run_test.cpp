@@ -116,6 +116,28 @@ TEST(Bench, WhatARouteLeavesInScratchIsGoneForTheNext) {
   expect_in(only(run_all(family), Code::routes_differ, 2), "between the routes 'fast' and 'slow'");
 }
 
+TEST(Bench, WhatIsUpdatedInPlaceIsRestoredBeforeEachRoute) {
+  RowsFamily family;
+  family.bodies.initial.assign(test_rows * test_stride, std::byte{0x20});
+  family.listed[0].bytes_read = test_rows * test_cols + test_rows * test_stride;  // what it held before too
+  std::vector<std::uint8_t> held;
+  const auto adding = [&](const char* kernel, std::uint8_t step) {
+    return [&held, kernel, step](LaunchContext& context, const std::uint8_t*, std::uint8_t* y) {
+      context.witness.launches.push_back({kernel, {}, {}, 0});
+      held.push_back(y[0]);
+      y[0] = static_cast<std::uint8_t>(y[0] + step);
+    };
+  };
+  family.bodies.fast = adding("copy_fast", 1);
+  family.bodies.slow = adding("copy_slow", 1);
+  EXPECT_EQ(run_all(family).exit_code(), exit_pass);
+  ASSERT_GT(held.size(), 2u);
+  EXPECT_EQ(held[0], 0x20);
+  EXPECT_EQ(held[1], 0x20);
+  family.bodies.slow = adding("copy_slow", 2);
+  expect_in(only(run_all(family), Code::routes_differ, 2), "y: 1 of 40 elements differ");
+}
+
 TEST(Bench, ScratchIsNotCompared) {
   RowsFamily family;
   family.bodies.scratch_bytes = 100;

@@ -32,7 +32,8 @@ inline Body copying(const char* kernel) {
 struct Bodies {
   Body fast = copying("copy_fast"), slow = copying("copy_slow"), third = copying("copy_third");
   bool slow_refuses = false;
-  std::size_t scratch_bytes = 0;  ///< 0: the workload asks for none
+  std::size_t scratch_bytes = 0;   ///< 0: the workload asks for none
+  std::vector<std::byte> initial;  ///< not empty: y is updated in place and begins so
   /// What `fast` and the others do on y and the scratch memory after that.
   std::function<void(std::uint8_t*y, std::uint8_t*scratch)> fast_scratch, slow_scratch;
 };
@@ -45,7 +46,10 @@ class RowsWorkload final : public Workload {
   std::string token() const override { return token_; }
   std::vector<InputBuffer> inputs() const override { return {{"x", formats::Format::e4m3, x_, 16}}; }
   std::vector<OutputBuffer> outputs() const override {
-    return {{"y", formats::Format::e4m3, test_rows * test_stride, 16, test_rows, test_cols, test_stride, 1}};
+    OutputBuffer y{"y",        formats::Format::e4m3, test_rows * test_stride, 16, test_rows, test_cols,
+                   test_stride};
+    y.initial = bodies_.initial;
+    return {y};
   }
   std::vector<ScratchBuffer> scratch() const override {
     if (bodies_.scratch_bytes == 0) return {};

@@ -13,8 +13,9 @@ constexpr Explanation diagnostic_texts[] = {
     {"A002", "an element was never written",
      "Outputs are filled with a poison before the launch, and the case runs twice with complementary "
      "poisons. An element\n"
-     "that holds the poison of both runs was not written by the kernel. Whole rows are reported as 'rows "
-     "stale'."},
+     "that holds the poison of both runs was not written by the kernel. A buffer that is updated in place "
+     "holds the same\nbefore both runs instead, and an element that should have changed and did not is "
+     "reported. Whole rows are reported\nas 'rows stale'."},
     {"A003", "a guard zone was written",
      "Every buffer lies between two guard zones. One of them changed: the kernel wrote before or past a "
      "buffer. The note\n"
@@ -58,9 +59,9 @@ constexpr Explanation diagnostic_texts[] = {
     {"A011", "a property does not hold",
      "A relation between cases, or a judgement over random cases, failed. The case shown is the smallest "
      "that still fails."},
-    {"A012", "padding was written",
+    {"A012", "an element that had to stay untouched was written",
      "Under the contract padding=untouched the bytes of the scale buffer outside [rows, blocks] must hold "
-     "what they held."},
+     "what they held.\nOf a pool of states so must the slots that no sequence has."},
     {"A013", "approved and computed bits differ",
      "A golden record holds bits that were approved once. The oracle, or a route, computes others today."},
     {"A014", "a PTX wrapper and its host twin differ",
@@ -137,6 +138,7 @@ constexpr Explanation pattern_texts[] = {
     {"elements stale", "elements were never written",
      "Some elements still hold what the buffer held before the launch."},
     {"padding written", "padding had to stay untouched", "See A012."},
+    {"untouched elements written", "of a buffer that is updated in place", "See A012."},
     {"route fell back", "another route's kernels ran", "See A005."},
     {"other launches", "not the kernels of any route",
      "The kernels that ran, or how many times, are those of no route for this case. See A005."},

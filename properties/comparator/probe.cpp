@@ -214,8 +214,10 @@ class Prober {
     const auto old = [this](std::size_t i) { return load(before_, i); };
     Probe& row = begin("row stale");
     if (!before_.empty()) {
+      bool told = false;
       for (const std::size_t r : {std::size_t{0}, geometry_.rows / 2, geometry_.rows - 1})
-        replace_row(row, r, old);
+        told = replace_row(row, r, old) || told;
+      for (std::size_t r = 0; !told && r < geometry_.rows; ++r) told = replace_row(row, r, old);
     }
     Probe& last = begin("last element stale");
     const std::size_t i = stored(data_ - 1);

@@ -51,7 +51,8 @@ Comparison judge_window(const arithmetic::Acceptance&, std::size_t first, std::s
 /// - element zeroed, sign flipped: where the acceptance can tell; applied and missed if some element is not
 ///   zero and the acceptance tells nowhere (a bound over the signal)
 /// - elements swapped: the largest with the smallest among those looked at
-/// - row stale: first, middle and last row, as before the launch
+/// - row stale: first, middle and last row, as before the launch; where those were right before, the first
+///   that was not
 /// - last element stale
 /// - row shifted: by one column, in the first row where that makes a difference
 /// - scale off by one: e8m0; first, middle and last

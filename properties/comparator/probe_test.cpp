@@ -88,6 +88,19 @@ TEST(Probe, EveryFormatEarnsItsPass) {
   }
 }
 
+// A buffer updated in place may hold what is right in most of its rows already.
+TEST(Probe, AStaleRowIsInjectedWhereItWouldBeWrong) {
+  std::vector<std::uint32_t> codes(6 * 4, 0x4000);
+  Acceptance accept;
+  accept.format = Format::bf16;
+  accept.lo = pack(Format::bf16, codes);
+  EXPECT_EQ(caught(probe(accept, accept.lo, accept.lo, {6, 4, 4})).count("row stale"), 0u);
+  codes[4 * 4 + 1] = 0x3F80;  // of row 4, which is neither the first, the middle nor the last
+  const ProbeReport report = probe(accept, accept.lo, pack(Format::bf16, codes), {6, 4, 4});
+  EXPECT_EQ(caught(report).count("row stale"), 1u);
+  EXPECT_TRUE(report.earned());
+}
+
 // Every number accepted for every element: the faults that leave a number behind are all missed.
 TEST(Probe, AcceptingEveryNumberIsNotEarned) {
   Padded p;

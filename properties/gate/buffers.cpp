@@ -1,5 +1,6 @@
 #include "properties/gate/buffers.hpp"
 
+#include <cassert>
 #include <cstdint>
 #include <utility>
 
@@ -51,6 +52,12 @@ std::vector<std::byte> poisoned(std::size_t bytes, bool complement) {
   std::vector<std::byte> contents(bytes);
   for (std::size_t i = 0; i < bytes; ++i) contents[i] = complement ? ~poison(i) : poison(i);
   return contents;
+}
+
+std::vector<std::byte> before_run(const OutputBuffer& output, bool complement) {
+  if (output.initial.empty()) return poisoned(bytes_of(output), complement);
+  assert(output.initial.size() == bytes_of(output) && "all of the buffer");
+  return {output.initial.begin(), output.initial.end()};
 }
 
 std::optional<std::string> launch_and_wait(const Workload& workload, std::size_t route,

@@ -31,6 +31,9 @@ void collect_damage(const Buffers&, std::vector<kernels::GuardDamage>&);
 std::byte poison(std::size_t index);
 std::vector<std::byte> poisoned(std::size_t bytes, bool complement);
 
+/// What an output holds before a run: poison, or what it begins with where it is updated in place.
+std::vector<std::byte> before_run(const OutputBuffer&, bool complement);
+
 /// Launches a route, waits for it and records it in `witness`. Returns what the executor or the device said
 /// when it stopped the kernel.
 std::optional<std::string> launch_and_wait(const Workload&, std::size_t route, kernels::Device&,

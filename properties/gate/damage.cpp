@@ -14,7 +14,8 @@ namespace {
 
 using arithmetic::Acceptance;
 
-/// Elements of `wrong` whose every byte is run 1's poison in run 1 and run 2's in run 2: nobody wrote them.
+/// Elements of `wrong` that hold in both runs what they held before: each run's poison, so nobody wrote them;
+/// in a buffer updated in place its old contents, so nobody wrote them anything new.
 std::vector<std::size_t> unwritten(const Execution& execution, std::size_t output, std::size_t width,
                                    const std::vector<std::size_t>& wrong) {
   std::vector<std::size_t> result;
@@ -54,7 +55,9 @@ Finding describe_unwritten(const OutputBuffer& output, const std::vector<std::si
                                   grouped(stale.size()), grouped(output.elements));
     finding.patterns = {"elements stale"};
     for (std::size_t i = 0; i < std::min<std::size_t>(stale.size(), 4); ++i) {
-      finding.notes.push_back(describe_place(output, stale[i]) + ": still holds the poison of both runs");
+      finding.notes.push_back(describe_place(output, stale[i]) +
+                              (output.initial.empty() ? ": still holds the poison of both runs"
+                                                      : ": still holds what it held before both runs"));
     }
   }
   return finding;
@@ -62,13 +65,14 @@ Finding describe_unwritten(const OutputBuffer& output, const std::vector<std::si
 
 Finding describe_wrong(const OutputBuffer& output, const Comparison& comparison, std::size_t wrong_elements) {
   Finding finding;
-  const bool all_padding = std::all_of(comparison.first.begin(), comparison.first.end(),
-                                       [](const Mismatch& mismatch) { return mismatch.untouched; });
-  finding.code = all_padding ? Code::padding_written : Code::wrong_code;
+  const bool all_untouched = std::all_of(comparison.first.begin(), comparison.first.end(),
+                                         [](const Mismatch& mismatch) { return mismatch.untouched; });
+  finding.code = all_untouched ? Code::padding_written : Code::wrong_code;
   finding.summary = fmt::format(
       "{}: {} of {} elements {}", output.name, grouped(wrong_elements), grouped(comparison.compared),
-      all_padding ? "of padding had to stay untouched and were written" : "are outside their interval");
-  if (all_padding) finding.patterns.push_back("padding written");
+      all_untouched ? "had to stay untouched and were written" : "are outside their interval");
+  if (all_untouched)
+    finding.patterns.push_back(output.initial.empty() ? "padding written" : "untouched elements written");
   for (std::size_t i = 0; i < std::min<std::size_t>(comparison.first.size(), 4); ++i) {
     finding.notes.push_back(describe_mismatch(output, comparison.first[i]));
   }

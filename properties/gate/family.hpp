@@ -42,6 +42,9 @@ struct OutputBuffer {
   /// Of a permuted buffer (swizzled scales): row and column of the matrix that it holds, by stored element;
   /// nothing for padding. Its rows and stride are then of the storage alone.
   std::function<std::optional<std::pair<std::size_t, std::size_t>>(std::size_t)> place = {};
+  /// Of a buffer that the kernel reads and writes in place: what it holds before every run, all of it, in
+  /// place of poison; a view of the workload. Empty: the kernel only writes.
+  std::span<const std::byte> initial = {};
 };
 
 /// Memory the kernel works in: neither read nor judged. The gate poisons it before every run, so that a

@@ -367,6 +367,16 @@ void check_tokens(const GateOptions& options, const Selection& selection) {
   }
 }
 
+/// A row in which every element written in place was right before makes the run vacuous; this says which.
+void note_shows_no_write(GateResult& result) {
+  for (const Row& row : result.rows) {
+    if (!row.shows_no_write()) continue;
+    result.notes.push_back(fmt::format(
+        "vacuous: {}/{} on {}: all {} elements that were to be written in place were right before the run",
+        row.family, row.route, row.device, grouped(row.in_place)));
+  }
+}
+
 /// A kernel that no built-in case led to makes the run vacuous; this says which.
 void note_never_launched(GateResult& result) {
   for (const Row& row : result.rows) {
@@ -414,6 +424,7 @@ GateResult run_gate(const GateOptions& options) {
     }
   }
   if (built_in) note_never_launched(recorder.result());
+  note_shows_no_write(recorder.result());
   return std::move(recorder.result());
 }
 

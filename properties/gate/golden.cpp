@@ -33,6 +33,17 @@ goldens::CodeArray input_array(const InputBuffer& input) {
   return {input.name, input.format, {input.bytes.size() / width}, {input.bytes.begin(), input.bytes.end()}};
 }
 
+/// All that a case begins with: its inputs, and behind them what buffers hold that are updated in place.
+std::vector<goldens::CodeArray> input_arrays(const Workload& workload) {
+  std::vector<goldens::CodeArray> arrays;
+  for (const InputBuffer& input : workload.inputs()) arrays.push_back(input_array(input));
+  for (const OutputBuffer& output : workload.outputs()) {
+    if (output.initial.empty()) continue;
+    arrays.push_back(input_array({output.name + " before", output.format, output.initial}));
+  }
+  return arrays;
+}
+
 /// The output a golden keeps: the expected codes, with zero where the contract leaves padding untouched.
 goldens::CodeArray output_array(const OutputBuffer& output, const Acceptance& acceptance) {
   assert(acceptance.exact() && "only exact outputs are kept as goldens");
@@ -50,7 +61,7 @@ goldens::Entry make_entry(const Family& family, const std::string& token) {
   const auto workload = family.materialise(token);
   goldens::Entry entry;
   entry.token = token;
-  for (const InputBuffer& input : workload->inputs()) entry.inputs.push_back(input_array(input));
+  entry.inputs = input_arrays(*workload);
   const auto outputs = workload->outputs();
   for (std::size_t i = 0; i < outputs.size(); ++i)
     entry.outputs.push_back(output_array(outputs[i], workload->acceptance()[i]));
@@ -125,9 +136,7 @@ class RecordCheck {
   }
 
   bool differs_from_oracle(const goldens::Entry& entry, Workload& workload, Row& row) {
-    std::vector<goldens::CodeArray> inputs;
-    for (const InputBuffer& input : workload.inputs()) inputs.push_back(input_array(input));
-    if (goldens::digest(inputs) != entry.input_digest) {
+    if (goldens::digest(input_arrays(workload)) != entry.input_digest) {
       recorder_.add(finding(entry, "generator", "the token generates other inputs than the record holds"));
       return true;
     }

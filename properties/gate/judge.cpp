@@ -58,12 +58,24 @@ std::vector<Finding> check_deterministic(Workload& workload, const Execution& ex
   return findings;
 }
 
+std::size_t to_be_written(const Acceptance& acceptance) {
+  std::size_t elements = acceptance.size();
+  for (const arithmetic::ElementRange& kept : acceptance.untouched) elements -= kept.end - kept.begin;
+  return elements;
+}
+
 /// Sums up what was compared; assumes both runs were right.
 void count_compared(Workload& workload, const Execution& execution, CaseResult& result) {
+  const auto outputs = workload.outputs();
   for (std::size_t i = 0; i < execution.first.size(); ++i) {
     const Acceptance& acceptance = workload.acceptance()[i];
     result.elements += acceptance.size();
     result.exact = result.exact && acceptance.exact();
+    if (!outputs[i].initial.empty()) {
+      const auto& before = execution.before_first[i];
+      result.in_place += to_be_written(acceptance);
+      result.had_to_change += compare(acceptance, before, before, 0).failed;
+    }
     if (acceptance.exact()) continue;
     const Comparison comparison = compare(acceptance, execution.first[i], execution.before_first[i]);
     result.worst_bound_use = std::max(result.worst_bound_use, comparison.worst_bound_use);

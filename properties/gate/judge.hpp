@@ -16,6 +16,9 @@ struct CaseResult {
   std::string unsupported_reason;
   std::uint64_t elements = 0;  ///< compared in run 1, padding included
   std::uint64_t probes = 0;    ///< injected faults that were rejected
+  /// Of buffers updated in place: elements that were judged, and those of them that would have been refused
+  /// as they were before the run. Only these show that anything was written.
+  std::uint64_t in_place = 0, had_to_change = 0;
   double worst_bound_use = 0;
   bool exact = true;
   kernels::Witness witness;

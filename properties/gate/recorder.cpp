@@ -25,6 +25,8 @@ void Recorder::count(Row& row, const CaseResult& result) {
   ++row.cases;
   row.elements += result.elements;
   row.probes += result.probes;
+  row.in_place += result.in_place;
+  row.had_to_change += result.had_to_change;
   row.worst_bound_use = std::max(row.worst_bound_use, result.worst_bound_use);
   row.exact = row.exact && result.exact;
   for (const kernels::LaunchRecord& launch : result.witness.launches) ++row.launches[launch.kernel];

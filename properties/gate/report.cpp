@@ -73,7 +73,7 @@ std::string closing_line(const GateResult& result, std::optional<double> seconds
   const char* verdict = code == exit_pass     ? "PASS"
                         : code == exit_fail   ? "FAIL"
                         : result.rows.empty() ? "VACUOUS: the options together select no route"
-                                              : "VACUOUS: nothing was compared in at least one row";
+                                              : "VACUOUS: at least one row shows nothing";
   std::string text =
       fmt::format("{}: {} cases, {} elements compared", verdict, grouped(cases), grouped(elements));
   if (probes > 0) text += fmt::format(", {} injected faults rejected", grouped(probes));
@@ -169,6 +169,8 @@ std::string json_report(const GateResult& result, const GateOptions& options) {
     item["exact"] = row.exact;
     item["worst_bound_use"] = row.worst_bound_use;
     item["probes_rejected"] = row.probes;
+    item["in_place"] = row.in_place;
+    item["had_to_change"] = row.had_to_change;
     item["launches"] = row.launches;
     document["rows"].push_back(std::move(item));
   }

@@ -40,7 +40,7 @@ Execution execute(const Workload& workload, std::size_t route, kernels::Device& 
     Contents& after = second ? execution.second : execution.first;
     kernels::Witness& witness = second ? execution.second_witness : execution.witness;
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      before.push_back(poisoned(bytes_of(outputs[i]), second));
+      before.push_back(before_run(outputs[i], second));
       out.owned[i]->upload(before.back());
     }
     for (std::size_t i = outputs.size(); i < out.owned.size(); ++i)

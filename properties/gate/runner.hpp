@@ -14,7 +14,8 @@ namespace assay::properties {
 
 /// What two runs of one case left behind. Run 1 starts from poison P, run 2 from its complement, with lanes,
 /// warps and blocks in another order and shared memory poisoned differently: an element that was never
-/// written holds P and then ~P, and a result that depends on the order or on unwritten memory moves.
+/// written holds P and then ~P, and a result that depends on the order or on unwritten memory moves. A buffer
+/// that is updated in place holds the same before both runs.
 struct Execution {
   Contents first, second;                ///< outputs after run 1 and run 2
   Contents before_first, before_second;  ///< what they held before

@@ -82,6 +82,63 @@ class CopyWorkload : public Workload {
   CopyBody body_;
 };
 
+using StateBody = std::function<void(const std::uint8_t* x, std::uint8_t* o, std::uint8_t* state)>;
+
+inline constexpr std::size_t slots = 3, slot_elements = 8;
+inline constexpr std::size_t slot_of[] = {2, 0};  ///< of two sequences; slot 1 is nobody's
+
+/// Adds x [2, 8] to the codes of the sequences' slots of a pool [3, 8], and copies the sums to o [2, 8].
+inline void step_right(const std::uint8_t* x, std::uint8_t* o, std::uint8_t* state) {
+  for (std::size_t i = 0; i < std::size(slot_of) * slot_elements; ++i) {
+    std::uint8_t& element = state[slot_of[i / slot_elements] * slot_elements + i % slot_elements];
+    element = static_cast<std::uint8_t>(element + x[i]);
+    o[i] = element;
+  }
+}
+
+/// A case with a buffer that is read and written in place, and one that is only written.
+class StateWorkload : public CopyWorkload {
+ public:
+  /// `step`: what x holds; 0 asks for the old state.
+  explicit StateWorkload(StateBody body, std::uint8_t step = 3)
+      : CopyWorkload({}), body_(std::move(body)), x_(2 * slot_elements, std::byte{step}) {
+    for (std::size_t i = 0; i < slots * slot_elements; ++i)
+      initial_.push_back(static_cast<std::byte>(0x21 + i));
+    acceptance_.assign(2, {});
+    for (auto& acceptance : acceptance_) acceptance.format = formats::Format::e4m3;
+    acceptance_[0].lo.resize(2 * slot_elements);
+    acceptance_[1].lo = initial_;
+    step_right(reinterpret_cast<const std::uint8_t*>(x_.data()),
+               reinterpret_cast<std::uint8_t*>(acceptance_[0].lo.data()),
+               reinterpret_cast<std::uint8_t*>(acceptance_[1].lo.data()));
+    acceptance_[1].untouched = {{slot_elements, 2 * slot_elements}};
+  }
+  std::vector<InputBuffer> inputs() const override { return {{"x", formats::Format::e4m3, x_, 16}}; }
+  std::vector<OutputBuffer> outputs() const override {
+    OutputBuffer state{"state", formats::Format::e4m3, slots * slot_elements, 16,
+                       slots,   slot_elements,         slot_elements};
+    state.initial = initial_;
+    return {{"o", formats::Format::e4m3, 2 * slot_elements, 16, 2, slot_elements, slot_elements}, state};
+  }
+  void launch(std::size_t, LaunchContext& context, std::span<void* const> in,
+              std::span<void* const> out) const override {
+    record(context, "copy_fast");
+    body_(static_cast<const std::uint8_t*>(in[0]), static_cast<std::uint8_t*>(out[0]),
+          static_cast<std::uint8_t*>(out[1]));
+  }
+  std::vector<Diagnosis> diagnose(const Contents&, const Contents& before) override {
+    diagnosed_before = before;
+    return {};
+  }
+  const std::vector<std::byte>& initial() const { return initial_; }
+
+  Contents diagnosed_before;
+
+ private:
+  StateBody body_;
+  std::vector<std::byte> x_, initial_;
+};
+
 /// Two routes: fast (production), slow (legacy).
 class CopyFamily : public Family {
  public:

@@ -20,6 +20,7 @@ std::string_view code_text(Code code) {
 Verdict Row::verdict() const {
   if (failed > 0) return Verdict::fail;
   if (elements == 0) return unsupported > 0 ? Verdict::unsupported : Verdict::vacuous;
+  if (shows_no_write()) return Verdict::vacuous;
   return Verdict::pass;
 }
 

@@ -20,7 +20,7 @@ enum ExitCode : int { exit_pass = 0, exit_fail = 1, exit_usage = 2, exit_vacuous
 /// Diagnostic codes; `assay explain CODE` has the long text of each.
 enum class Code : std::uint8_t {
   wrong_code,            ///< A001 an element outside its interval
-  not_written,           ///< A002 an element (row, ...) still holds the poison
+  not_written,           ///< A002 an element (row, ...) still holds what was there before
   guard_damaged,         ///< A003 a write outside the buffer
   input_modified,        ///< A004
   wrong_witness,         ///< A005 other kernels ran than the route declares
@@ -30,7 +30,7 @@ enum class Code : std::uint8_t {
   unlisted_unsupported,  ///< A009 a route takes other cases than the family's rule says
   kernel_fault,          ///< A010 the executor or the device stopped the kernel
   property_failed,       ///< A011 a relation between cases does not hold
-  padding_written,       ///< A012 padding that had to stay untouched was written
+  padding_written,       ///< A012 an element that had to stay untouched was written
   golden_differs,        ///< A013 the approved bits and the computed ones differ
   wrapper_differs,       ///< A014 a PTX wrapper and its host twin differ
   routes_differ,         ///< A015 routes that are timed side by side have different bits
@@ -51,11 +51,17 @@ struct Finding {
 struct Row {
   std::string family, route, device;
   std::uint64_t cases = 0, elements = 0, unsupported = 0, failed = 0, probes = 0;
+  std::uint64_t in_place = 0, had_to_change = 0;  ///< as in CaseResult
   double worst_bound_use = 0;
   bool exact = true;                              ///< every interval was one code
   std::map<std::string, std::uint64_t> launches;  ///< kernel name -> launches witnessed
   std::vector<std::string> kernels;               ///< that the route has to launch in one case or another
   std::map<std::string, std::uint64_t> unsupported_reasons;
+  /// Elements were to be written in place and a kernel that writes none of them would have passed. That is
+  /// asked of a row, not of a case: where every decay is 1 and every strength 0 the right state is the old
+  /// one, such a case still shows that nothing else was written, and one whose sequences all have no slot has
+  /// nothing to write at all. But some case has to show that the route writes.
+  bool shows_no_write() const { return in_place > 0 && had_to_change == 0; }
   Verdict verdict() const;
   std::vector<std::string> never_launched() const;  ///< of `kernels`
 };
