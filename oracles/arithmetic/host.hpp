@@ -76,7 +76,7 @@ double rounding_error(Pair exact, double rounded) {
 
 /// A number of format F with the interface of Modelled and its bits, except that bf16 is for conversions
 /// alone. Why every operation rounds once:
-///   fp32  float operations of the machine.
+///   fp32  float operations of the machine. Only fp32 is divided, and only of it are roots taken.
 ///   fp16  held as double. A product has 22 bits and is exact. a + b has at most 41 bits and is exact.
 ///         In a * b + c the product p is exact, and the double sum s = fl(p + c), rounded again to fp16, is
 ///         the exact sum t rounded once:
@@ -137,6 +137,14 @@ class Host {
     static_assert(F != formats::Format::bf16);
     if constexpr (single) return of_word(a.word_ * b.word_);
     if constexpr (!single) return rounded(a.word_ * b.word_);
+  }
+  friend Host operator/(Host a, Host b) {
+    static_assert(single);
+    return of_word(a.word_ / b.word_);
+  }
+  friend Host sqrt(Host x) {
+    static_assert(single);
+    return of_word(std::sqrt(x.word_));
   }
   friend Host fma(Host a, Host b, Host c) {
     static_assert(F != formats::Format::bf16);

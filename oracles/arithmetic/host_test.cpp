@@ -38,6 +38,10 @@ void compare(std::uint32_t a, std::uint32_t b, std::uint32_t c) {
   ASSERT_EQ((p + q).code(), (x + y).code()) << std::hex << a << " + " << b;
   ASSERT_EQ((p - q).code(), (x - y).code()) << std::hex << a << " - " << b;
   ASSERT_EQ((p * q).code(), (x * y).code()) << std::hex << a << " * " << b;
+  if constexpr (F == Format::fp32) {
+    ASSERT_EQ((p / q).code(), (x / y).code()) << std::hex << a << " / " << b;
+    ASSERT_EQ(sqrt(p).code(), sqrt(x).code()) << "root of " << std::hex << a;
+  }
 }
 
 template <Format F>

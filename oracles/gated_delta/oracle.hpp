@@ -82,7 +82,7 @@ enum class Fault : std::uint8_t {
   beta_unrounded,        ///< and the reverse
   beta_ignored,          ///< 1
   scale_ignored,         ///< 1
-  norm_ignored,          ///< q and k as they are
+  norm_ignored,          ///< q and k as they are; q is still scaled
   epsilon_ignored,       ///< 0
   epsilon_other,         ///< the other contract's
   epsilon_outside,       ///< added to the square root
@@ -95,7 +95,7 @@ enum class Fault : std::uint8_t {
   state_never_rounded,  ///< bf16 state of several steps: rounded after the last alone
   last_slice_dropped,   ///< of the four partial sums
   not_fused,            ///< each fma as a product and a sum, rounded each
-  first_step_only,      ///< later steps leave state as the first left it, o of them poisoned or stale
+  first_step_only,  ///< later steps leave state as the first left it, o of them poisoned or stale: here NaN
 };
 inline constexpr std::size_t fault_count = static_cast<std::size_t>(Fault::first_step_only) + 1;
 std::string_view to_string(Fault);
