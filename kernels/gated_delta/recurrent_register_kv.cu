@@ -168,10 +168,11 @@ void launch_form(LaunchContext& context, const Problem& problem) {
 
 template <unsigned kKeyDim, State kState>
 void launch(LaunchContext& context, const Problem& problem) {
-  // As many columns for a thread as leave a thread block for every multiprocessor.
+  // As many columns for a thread as leave more thread blocks than there are multiprocessors: of the cpu
+  // device's single one, 64 columns run the one form and all others the other.
   const std::int64_t columns = problem.batch * problem.value_heads * problem.value_dim;
   const std::int64_t enough = std::int64_t{context.device.capability().multiprocessors} * 64;
-  if (columns >= enough) return launch_form<kKeyDim, kState, 2>(context, problem);
+  if (columns > enough) return launch_form<kKeyDim, kState, 2>(context, problem);
   launch_form<kKeyDim, kState, 1>(context, problem);
 }
 

@@ -382,7 +382,7 @@ TEST(Program, ACheckoutWithoutGoldensIsBadInput) {
   with_home((folder / "").string());
   expect_usage_error(verify, "ASSAY_HOME");
   write(folder / "README.md", "");
-  expect_usage_error(verify, "the folder of approved records of matmul_nbits is missing");
+  expect_usage_error(verify, "the folder of approved records of gated_delta is missing");
   with_home("/no/such\nfolder");
   expect_usage_error(verify, "ASSAY_HOME='/no/such\\x0afolder'");
   with_home("");

@@ -9,6 +9,7 @@
 #include <charconv>
 #include <cmath>
 
+#include "fixtures/gated_delta/elements.hpp"
 #include "properties/gate/token.hpp"
 
 namespace assay::properties::gated_delta {
@@ -29,7 +30,7 @@ constexpr std::array<std::string_view, 2> beta_names = {"fp32", "bf16"};
 constexpr std::array<std::string_view, 2> judge_names = {"bits", "bound"};
 constexpr std::array<std::string_view, 5> slot_names = {"in_order", "permuted", "holes", "doubled", "past"};
 constexpr std::array<std::string_view, 2> source_names = {"states", "keys"};
-constexpr std::uint64_t max_extent = std::uint64_t{1} << 24, most_elements = std::uint64_t{1} << 32;
+constexpr std::uint64_t max_stride = std::uint64_t{1} << 24, most_elements = std::uint64_t{1} << 32;
 constexpr int max_exponent = 96;
 constexpr std::uint32_t infinity = 0x7F800000;
 
@@ -42,9 +43,6 @@ struct Setter {
   template <class E>
   E one_of(std::string_view key, std::string_view value, std::span<const std::string_view> names) const {
     return E{static_cast<std::uint8_t>(reader.choice(key, value, names))};
-  }
-  std::size_t extent(std::string_view key, std::string_view value) const {
-    return reader.number(key, value, 1, max_extent);
   }
   std::size_t alignment(std::string_view key, std::string_view value) const {
     const std::size_t number = reader.number(key, value, 1, 256);
@@ -92,18 +90,20 @@ struct Setter {
 
   bool set_shape(std::string_view key, std::string_view value) {
     oracle::Shape& shape = point.shape;
-    const std::array<std::pair<std::string_view, std::size_t*>, 9> extents = {{{"batch", &shape.batch},
-                                                                               {"steps", &shape.steps},
-                                                                               {"pool", &shape.pool},
-                                                                               {"h", &shape.key_heads},
-                                                                               {"hv", &shape.value_heads},
-                                                                               {"k", &shape.key_dim},
-                                                                               {"v", &shape.value_dim},
-                                                                               {"astride", &shape.a_stride},
-                                                                               {"bstride", &shape.b_stride}}};
-    for (const auto& [name, extent_of] : extents) {
-      if (name != key) continue;
-      *extent_of = extent(key, value);
+    struct Extent {
+      std::string_view key;
+      std::size_t* to;
+      std::size_t most;
+    };
+    const Extent extents[] = {
+        {"batch", &shape.batch, fixture::most_sequences}, {"steps", &shape.steps, fixture::most_steps},
+        {"pool", &shape.pool, fixture::most_sequences},   {"h", &shape.key_heads, fixture::most_heads},
+        {"hv", &shape.value_heads, fixture::most_heads},  {"k", &shape.key_dim, fixture::most_dim},
+        {"v", &shape.value_dim, fixture::most_dim},       {"astride", &shape.a_stride, max_stride},
+        {"bstride", &shape.b_stride, max_stride}};
+    for (const Extent& extent : extents) {
+      if (extent.key != key) continue;
+      *extent.to = reader.number(key, value, 1, extent.most);
       return true;
     }
     return false;
@@ -130,9 +130,9 @@ struct Setter {
     } else if (key == "vexp") {
       point.v_exponent = reader.signed_number(key, value, max_exponent);
     } else if (key == "sequence") {
-      point.first_sequence = reader.number(key, value, 0, max_extent);
+      point.first_sequence = reader.number(key, value, 0, fixture::most_sequences);
     } else if (key == "step") {
-      point.first_step = reader.number(key, value, 0, max_extent);
+      point.first_step = reader.number(key, value, 0, fixture::most_steps);
     } else if (key == "seed") {
       point.seed = reader.number(key, value, 0, ~std::uint64_t{0});
     } else if (key == "as") {
@@ -178,6 +178,10 @@ void check_extents(const Point& point, const TokenReader& reader) {
   elements("b", {shape.batch, shape.steps, shape.b_stride});
   refuse_unless(shape.pool >= shape.batch,
                 fmt::format("pool={} has no slot for each of batch={}", shape.pool, shape.batch));
+  refuse_unless(point.first_sequence + shape.batch <= fixture::most_sequences,
+                fmt::format("sequence= and batch= are over {} together", fixture::most_sequences));
+  refuse_unless(point.first_step + shape.steps <= fixture::most_steps,
+                fmt::format("step= and steps= are over {} together", fixture::most_steps));
   const bool raw = point.contracts.gates == Gates::raw;
   refuse_unless(raw || (point.shape.a_stride == 0 && point.shape.b_stride == 0),
                 "astride= and bstride= are of gates=raw only");

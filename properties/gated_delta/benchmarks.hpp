@@ -1,0 +1,14 @@
+// What `assay bench` times of the gated delta rule.
+#pragma once
+
+#include <vector>
+
+#include "properties/gate/family.hpp"
+
+namespace assay::properties::gated_delta {
+
+/// One decode step of 32 heads of 128 x 128 for growing batches, both layouts and formats of the state. The
+/// legacy route takes [K,V] alone; in [V,K] the production route is timed by itself.
+std::vector<Benchmark> benchmarks();
+
+}  // namespace assay::properties::gated_delta

@@ -1,0 +1,83 @@
+// The family gated_delta as the gate sees it.
+#include <fmt/core.h>
+
+#include "fixtures/tensor/errors.hpp"
+#include "kernels/gated_delta/delta.hpp"
+#include "properties/gated_delta/benchmarks.hpp"
+#include "properties/gated_delta/cases.hpp"
+#include "properties/gated_delta/rules.hpp"
+#include "properties/gated_delta/tensors.hpp"
+#include "properties/gated_delta/workload.hpp"
+
+namespace assay::properties::gated_delta {
+namespace {
+
+class DeltaFamily : public Family {
+ public:
+  std::string_view name() const override { return "gated_delta"; }
+
+  std::string_view summary() const override {
+    return "decode steps of the gated delta rule, the state updated in place: bf16 | fp32, [K,V] | [V,K]";
+  }
+
+  std::vector<kernels::RouteInfo> routes() const override { return routes_on(kernels::DeviceKind::cpu); }
+
+  std::vector<std::string> cases(Level level, std::uint64_t seed) const override {
+    std::vector<std::string> tokens;
+    for (const Point& point : gated_delta::cases(level, seed)) tokens.push_back(print(point));
+    return tokens;
+  }
+
+  std::unique_ptr<Workload> materialise(std::string_view token) const override {
+    return std::make_unique<DeltaWorkload>(parse(token));
+  }
+
+  /// The cast's slice of real weights, as states and as keys.
+  std::vector<std::string> real_inputs() const override {
+    return {"../mxfp8_cast/all-MiniLM-L6-v2.slice.safetensors"};
+  }
+
+  /// A tensor of any rank, cut into rows of 64, is judged as states and as keys (tensors.hpp).
+  std::vector<std::unique_ptr<Workload>> on_tensor(const fixtures::Tensor& tensor,
+                                                   const std::filesystem::path& file,
+                                                   Level level) const override {
+    std::vector<std::unique_ptr<Workload>> workloads;
+    for (Point& point : contracts_for_files(level)) {
+      try {
+        point = point_for(tensor, point);
+        point.on = fmt::format("{}:{}", file.string(), tensor.name);
+        workloads.push_back(std::make_unique<DeltaWorkload>(point, operands_of(tensor, point)));
+      } catch (const BadInput& reason) {
+        throw BadInput(fmt::format("{}: {}", file.string(), reason.what()));
+      }
+    }
+    return workloads;
+  }
+
+  std::vector<Property> properties() const override { return {}; }
+
+  std::map<std::string, std::vector<std::string>> golden_cases() const override {
+    std::map<std::string, std::vector<std::string>> records;
+    for (const Point& point : gated_delta::golden_cases())
+      records[record_name(point)].push_back(print(point));
+    return records;
+  }
+
+  std::vector<RequiredRoute> required_routes() const override { return gated_delta::required_routes(); }
+
+  std::vector<kernels::RouteInfo> routes_on(kernels::DeviceKind device) const override {
+    std::vector<kernels::RouteInfo> infos;
+    for (const auto& route : kernels::gated_delta::routes(device)) infos.push_back(route.info);
+    return infos;
+  }
+
+  std::vector<Benchmark> benchmarks() const override { return gated_delta::benchmarks(); }
+
+  std::vector<std::string> limits() const override { return gated_delta::limits(); }
+};
+
+const DeltaFamily family;
+const Register registration(&family);
+
+}  // namespace
+}  // namespace assay::properties::gated_delta
