@@ -87,20 +87,6 @@ ASSAY_INLINED Bounded<Width> each(Result&& result) {
   return out;
 }
 
-/// f of a number: computed, and true somewhere in the image of what its argument may be.
-template <class F>
-Bounded<1> apply(F f, const Bounded<1>& x, std::uint32_t code) {
-  const float y = std::bit_cast<float>(code);
-  if (!(std::fabs(y) <= FLT_MAX)) return {{y}, {growth::infinity}};
-  const Enclosure here = enclose(f, {x.value[0], x.value[0]});
-  const bool exact = here.low == y && here.high == y;
-  const double own = exact ? 0 : growth::half_spacing<23>(y);
-  if (x.bound[0] == 0) return {{y}, {own}};
-  const Enclosure there = enclose(f, around(x.value[0], x.bound[0]));
-  const double up = there.high - here.low, down = here.high - there.low;
-  return {{y}, {growth::upward(growth::larger(up, down) + own)}};
-}
-
 }  // namespace bounded
 
 template <std::size_t Width>
@@ -145,11 +131,17 @@ inline Bounded<1> sqrt(const Bounded<1>& x) {
   const double own = double{r} * double{r} == double{x.value[0]} ? 0 : growth::half_spacing<23>(r);
   return {{r}, {growth::upward(growth::of_root(x.value[0], x.bound[0]) + own)}};
 }
+/// f of a number: computed, and true somewhere in the image of what its argument may be.
 inline Bounded<1> apply(arithmetic::Function f, const Bounded<1>& x) {
-  return bounded::apply(f, x, arithmetic::correctly_rounded(f, x.code()));
-}
-inline Bounded<1> apply(Logarithm f, const Bounded<1>& x) {
-  return bounded::apply(f, x, correctly_rounded(f, x.code()));
+  const float y = std::bit_cast<float>(arithmetic::correctly_rounded(f, x.code()));
+  if (!(std::fabs(y) <= FLT_MAX)) return {{y}, {growth::infinity}};
+  const Enclosure here = enclose(f, {x.value[0], x.value[0]});
+  const bool exact = here.low == y && here.high == y;
+  const double own = exact ? 0 : growth::half_spacing<23>(y);
+  if (x.bound[0] == 0) return {{y}, {own}};
+  const Enclosure there = enclose(f, around(x.value[0], x.bound[0]));
+  const double up = there.high - here.low, down = here.high - there.low;
+  return {{y}, {growth::upward(growth::larger(up, down) + own)}};
 }
 /// 0 < log(1 + e^x') - x' < e^-x', whichever side of 20 the true x' is on.
 inline Bounded<1> softplus_of_large(const Bounded<1>& x) {

@@ -2,7 +2,6 @@
 
 #include <mpfr.h>
 
-#include <cassert>
 #include <cmath>
 #include <limits>
 
@@ -54,15 +53,13 @@ double directed(Function f, double x, mpfr_rnd_t rounding) {
       if (x > 0) mpfr_add_d(y, y, x, rounding);
       break;
     }
-    default:
-      assert(false && "no function of the schedule");
+    case Function::log:
+      mpfr_log(y, y, rounding);
+      break;
+    case Function::log1p:
+      mpfr_log1p(y, y, rounding);
+      break;
   }
-  return mpfr_get_d(y, rounding);
-}
-
-double directed(Logarithm f, double x, mpfr_rnd_t rounding) {
-  Real y(x);
-  f == Logarithm::log ? mpfr_log(y, y, rounding) : mpfr_log1p(y, y, rounding);
   return mpfr_get_d(y, rounding);
 }
 
@@ -70,9 +67,6 @@ double directed(Logarithm f, double x, mpfr_rnd_t rounding) {
 
 Enclosure enclose(Function f, Enclosure x) {
   if (f == Function::rsqrt) return {directed(f, x.high, MPFR_RNDD), directed(f, x.low, MPFR_RNDU)};
-  return {directed(f, x.low, MPFR_RNDD), directed(f, x.high, MPFR_RNDU)};
-}
-Enclosure enclose(Logarithm f, Enclosure x) {
   return {directed(f, x.low, MPFR_RNDD), directed(f, x.high, MPFR_RNDU)};
 }
 

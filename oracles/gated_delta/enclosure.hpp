@@ -2,7 +2,6 @@
 #pragma once
 
 #include "oracles/arithmetic/functions.hpp"
-#include "oracles/gated_delta/logarithms.hpp"
 
 namespace assay::oracles::gated_delta {
 
@@ -13,7 +12,6 @@ struct Enclosure {
 /// Holds f(x) for every x in [x.low, x.high], all functions being monotonic; ends rounded outward. Has a NaN
 /// or an Inf where f has none or no bounded value somewhere in the interval, or an end is not finite.
 Enclosure enclose(arithmetic::Function, Enclosure x);
-Enclosure enclose(Logarithm, Enclosure x);
 
 /// Doubles around x - e .. x + e; NaN where e is not finite.
 Enclosure around(double x, double e);

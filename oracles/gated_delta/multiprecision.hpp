@@ -36,16 +36,14 @@ inline Float value_of(arithmetic::Function f, const Float& x) {
       return 1 / (1 + exp(-x));
     case arithmetic::Function::softplus:
       return (x > 0 ? x : Float(0)) + log1p(exp(-abs(x)));
-    default:
-      return Float(0) / 0;
+    case arithmetic::Function::log:
+      return log(x);
+    case arithmetic::Function::log1p:
+      return log1p(x);
   }
+  return {};
 }
-inline Float value_of(Logarithm f, const Float& x) { return f == Logarithm::log ? log(x) : log1p(x); }
-
-template <class F>
-Wide apply(F f, const Wide& a) {
-  return {value_of(f, a.x)};
-}
+inline Wide apply(arithmetic::Function f, const Wide& a) { return {value_of(f, a.x)}; }
 
 struct WideArithmetic {
   static constexpr std::size_t width = 1;
