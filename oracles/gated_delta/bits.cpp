@@ -43,8 +43,8 @@ class Head {
       reader_.prepare(token, head, step);
       for (std::size_t tile = 0; tile < tiles_; ++tile) {
         const std::size_t column = tile * Numbers::width;
-        const Row o = recur_vectorised<Numbers>(contracts_, step, reader_.values(token, head, column),
-                                                of(tile), departure_);
+        const Row o =
+            recur_fast<Numbers>(contracts_, step, reader_.values(token, head, column), of(tile), departure_);
         each_column(column, [&](std::size_t i) {
           store(contracts_.io, code_in(contracts_.io, o.at[i]), out + column + i, result.out);
         });
@@ -90,7 +90,7 @@ void check([[maybe_unused]] const Contracts& contracts, [[maybe_unused]] const S
   const auto wide_enough = [](Format format) { return format == Format::fp32 || format == Format::bf16; };
   assert(wide_enough(contracts.io) && wide_enough(contracts.state));
   assert(shape.key_heads > 0 && shape.value_heads % shape.key_heads == 0);
-  assert(shape.key_dim > 0 && shape.key_dim % slices == 0);
+  assert(shape.key_dim > 0 && shape.key_dim % slices == 0 && shape.key_dim <= most_key_dim);
   [[maybe_unused]] const std::size_t io = bytes_of(contracts.io), single = bytes_of(Format::fp32);
   [[maybe_unused]] const std::size_t keys = shape.tokens() * shape.key_heads * shape.key_dim * io;
   assert(operands.q.size() == keys && operands.k.size() == keys);

@@ -9,7 +9,6 @@
 
 #include "oracles/arithmetic/functions.hpp"
 #include "oracles/arithmetic/host.hpp"
-#include "oracles/gated_delta/logarithms.hpp"
 
 // A row has to be computed where its instruction set is chosen (vectorised.hpp): what is not inlined there is
 // compiled for any machine.
@@ -58,11 +57,6 @@ ASSAY_INLINED Columns<Number, Width> to_bf16(const Columns<Number, Width>& x) {
 template <template <formats::Format> class Number>
 Number<formats::Format::fp32> apply(arithmetic::Function f, const Number<formats::Format::fp32>& x) {
   return Number<formats::Format::fp32>::of_code(arithmetic::correctly_rounded(f, x.code()));
-}
-
-template <template <formats::Format> class Number>
-Number<formats::Format::fp32> apply(Logarithm f, const Number<formats::Format::fp32>& x) {
-  return Number<formats::Format::fp32>::of_code(correctly_rounded(f, x.code()));
 }
 
 /// log(1 + e^x) of an x over 20, taken for x.

@@ -3,6 +3,7 @@
 #include <utility>
 #include <vector>
 
+#include "oracles/gated_delta/bound.hpp"
 #include "oracles/gated_delta/run.hpp"
 
 namespace assay::oracles::gated_delta {
@@ -31,12 +32,16 @@ std::vector<ElementRange> untouched(const Shape& shape, const Operands& operands
 
 Accepted accept(const Contracts& contracts, const Shape& shape, const Operands& operands, unsigned threads) {
   Accepted result;
-  result.out.format = contracts.io;
-  result.state.format = contracts.state;
+  if (contracts.judge == Judge::bound) {
+    result = bound(contracts, shape, operands, threads);
+  } else {
+    Faulty right = bits(contracts, shape, operands, {}, threads);
+    result.out.format = contracts.io;
+    result.out.lo = std::move(right.out);
+    result.state.format = contracts.state;
+    result.state.lo = std::move(right.state);
+  }
   result.state.untouched = untouched(shape, operands);
-  Faulty right = bits(contracts, shape, operands, {}, threads);
-  result.out.lo = std::move(right.out);
-  result.state.lo = std::move(right.state);
   return result;
 }
 

@@ -37,6 +37,9 @@ using delta::Judge;
 BENCHMARK_CAPTURE(accept, bits_fp32_state, contracts(Format::fp32, Gates::precomputed, Judge::bits));
 BENCHMARK_CAPTURE(accept, bits_bf16_state, contracts(Format::bf16, Gates::precomputed, Judge::bits));
 BENCHMARK_CAPTURE(accept, bits_raw_gates, contracts(Format::fp32, Gates::raw, Judge::bits));
+BENCHMARK_CAPTURE(accept, bound_fp32_state, contracts(Format::fp32, Gates::precomputed, Judge::bound));
+BENCHMARK_CAPTURE(accept, bound_bf16_state, contracts(Format::bf16, Gates::precomputed, Judge::bound));
+BENCHMARK_CAPTURE(accept, bound_raw_gates, contracts(Format::fp32, Gates::raw, Judge::bound));
 
 // The plain way: the recurrence of one column in 50 decimal digits, gates and norms left out.
 void boost_50_digits(benchmark::State& state) {

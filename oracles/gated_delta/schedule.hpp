@@ -44,9 +44,9 @@ Number softplus(Softplus form, const Number& x, const Departure& departure) {
     // NaN is not over 20.
     if (form != Softplus::once && std::bit_cast<float>(x.code()) > std::bit_cast<float>(fp32_twenty))
       return softplus_of_large(x);
-    if (form == Softplus::log1p) return apply(Logarithm::log1p, apply(Function::exp, x));
+    if (form == Softplus::log1p) return apply(Function::log1p, apply(Function::exp, x));
     if (form == Softplus::log)
-      return apply(Logarithm::log, Arithmetic::of_fp32(fp32_one) + apply(Function::exp, x));
+      return apply(Function::log, Arithmetic::of_fp32(fp32_one) + apply(Function::exp, x));
   }
   return apply(Function::softplus, x);
 }

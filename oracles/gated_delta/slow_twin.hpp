@@ -13,7 +13,6 @@
 #include "oracles/arithmetic/dyadic.hpp"
 #include "oracles/arithmetic/functions.hpp"
 #include "oracles/formats/codec.hpp"
-#include "oracles/gated_delta/logarithms.hpp"
 #include "oracles/gated_delta/oracle.hpp"
 
 namespace assay::oracles::gated_delta::slow_twin {
@@ -116,8 +115,8 @@ class Twin {
     const Code twenty = 0x41A00000;
     if (!is_nan(x) && (x & sign) == 0 && x > twenty) return x;
     const Code e = apply(Function::exp, x);
-    if (c_.softplus == Softplus::log1p) return correctly_rounded(Logarithm::log1p, e);
-    return correctly_rounded(Logarithm::log, add(one, e));
+    if (c_.softplus == Softplus::log1p) return apply(Function::log1p, e);
+    return apply(Function::log, add(one, e));
   }
   void gates(std::size_t token, std::size_t h, Code& alpha, Code& beta) const {
     Code g = 0;

@@ -258,6 +258,29 @@ void add_all_pairs(Cases& cases) {
   }
 }
 
+/// Everything at once on a larger shape: several heads of 128 x 128 for each key head, slots with holes, rows
+/// of a and b further apart, several steps.
+void add_layers(Cases& cases) {
+  for (const Format state : both_formats) {
+    for (const Layout layout : layouts) {
+      for (const Gates gates : both_gates) {
+        Point point = cases.in_turn(state, layout);
+        point.contracts.gates = gates;
+        if (gates == Gates::precomputed) point.contracts.softplus = {};
+        point.pattern = pattern_of(cases.turn(), gates);
+        point.slots = Slots::holes;
+        point.shape.batch = 3;
+        point.shape.pool = 4;
+        point.shape.steps = 2;
+        point.shape.key_dim = point.shape.value_dim = 128;
+        set_heads(point, 2, 6);
+        if (gates == Gates::raw) point.shape.a_stride = point.shape.b_stride = 12;
+        cases.add(point);
+      }
+    }
+  }
+}
+
 /// Shapes of real layers: 16 heads of keys, 32 of values, 128 x 128.
 void add_large(Cases& cases) {
   for (const std::size_t batch : {1u, 4u}) {
@@ -290,6 +313,7 @@ std::vector<Point> cases(Level level, std::uint64_t seed) {
   add_scales(cases);
   add_refusals(cases);
   add_bounds(cases);
+  add_layers(cases);
   add_steps(cases, {1, 2, 16, 256});
   if (level != Level::quick) {
     add_all_pairs(cases);

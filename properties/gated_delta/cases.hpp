@@ -10,9 +10,9 @@
 namespace assay::properties::gated_delta {
 
 /// Every combination of contracts, and every pattern against formats, layout and gates, on small shapes; all
-/// sizes of heads, numbers of heads and sequences, strides, slots and alignments; what routes refuse; one
-/// step to 256, held to the bits and to the error bound; then (full, exhaustive) 4,096 steps, every pattern
-/// against every contract, and shapes of real layers.
+/// sizes of heads, numbers of heads and sequences, strides, slots and alignments, and some of these at once;
+/// what routes refuse; one step to 256, held to the bits and to the error bound; then (full, exhaustive)
+/// 4,096 steps, every pattern against every contract, and shapes of real layers.
 std::vector<Point> cases(Level, std::uint64_t seed);
 
 /// What a tensor of a file is judged as at a level, but for its shape.

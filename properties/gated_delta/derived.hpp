@@ -26,7 +26,7 @@ DeltaWorkload single_step(const Point&, std::size_t step, const std::vector<std:
 /// Whether the o of one step are those of the only step of `one`.
 bool same_o_of_step(const Outputs& all, std::size_t step, const Outputs& one);
 
-/// The same case with the g and beta that its raw gates give, softplus rounded once.
+/// The same case with the g and beta that its raw gates give.
 DeltaWorkload with_gates_computed(const DeltaWorkload&);
 
 /// Whether o and state are the same of every head of a sequence all of whose operands are.

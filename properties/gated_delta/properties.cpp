@@ -296,7 +296,7 @@ std::vector<Property> relations_of_made_cases() {
                singles({Pattern::ordinary, Pattern::ramps, Pattern::decays, Pattern::saturated},
                        [](Point& point) {
                          point.contracts.gates = oracle::Gates::raw;
-                         point.contracts.softplus = oracle::Softplus::once;
+                         point.contracts.softplus = oracle::Softplus{choice<std::uint8_t>(0, 3)};
                        }),
                same, with_gates_computed}));
   return properties;

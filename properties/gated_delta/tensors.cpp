@@ -37,7 +37,7 @@ std::uint32_t converted(Format from, std::uint32_t code, Format to) {
 
 }  // namespace
 
-Point point_for(const fixtures::Tensor& tensor, Point point) {
+Point point_for(const fixtures::Tensor& tensor, Point point, std::size_t most_keys) {
   format_of(tensor);
   if (tensor.elements() == 0) refuse(tensor, "it has no elements");
   if (tensor.shape.empty()) refuse(tensor, "it is a scalar; the last dimension must be divisible by 64");
@@ -51,7 +51,7 @@ Point point_for(const fixtures::Tensor& tensor, Point point) {
     point.shape.batch = up(tensor.elements(), state_elements);
     return point;
   }
-  const std::size_t keys = tensor.elements() / row_elements;
+  const std::size_t keys = std::min(tensor.elements() / row_elements, most_keys);
   point.shape.batch = std::min(keys, most_sequences);
   point.shape.steps = up(keys, point.shape.batch);
   return point;
@@ -64,9 +64,9 @@ fixture::Operands operands_of(const fixtures::Tensor& tensor, const Point& point
   const Format to = states ? point.contracts.state : point.contracts.io;
   std::vector<std::byte>& target = states ? operands.state : operands.k;
   const std::size_t room = target.size() / static_cast<std::size_t>(formats::storage_bytes(to));
-  if (tensor.elements() > room)
+  if (states && tensor.elements() > room)
     refuse(tensor, fmt::format("it has {} elements, the case has room for {}", tensor.elements(), room));
-  for (std::size_t i = 0; i < tensor.elements(); ++i) {
+  for (std::size_t i = 0; i < std::min(tensor.elements(), room); ++i) {
     const std::uint32_t code = arithmetic::load_code(tensor.bytes, formats::storage_bytes(from), i);
     arithmetic::store_code(target, formats::storage_bytes(to), i, converted(from, code, to));
   }

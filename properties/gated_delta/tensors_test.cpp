@@ -25,11 +25,11 @@ fixtures::Tensor ramp(std::vector<std::size_t> shape, fixtures::DType dtype = fi
   return tensor;
 }
 
-Point from(Source source, const fixtures::Tensor& tensor) {
+Point from(Source source, const fixtures::Tensor& tensor, std::size_t most_keys = ~std::size_t{0}) {
   Point point;
   point.source = source;
   point.on = "f:t";
-  return point_for(tensor, point);
+  return point_for(tensor, point, most_keys);
 }
 
 TEST(Tensors, FillStatesOneAfterTheOther) {
@@ -57,6 +57,16 @@ TEST(Tensors, AreKeysDealtOutOverSequences) {
   EXPECT_EQ(key_code(256), 0x3F80u) << "1 + 2^-8, halfway between two bf16";
   EXPECT_EQ(key_code(257), 0x3F81u);
   EXPECT_EQ(operands.state, fixture::build(request_of(point)).state);
+}
+
+TEST(Tensors, AreCutWhereTheKeysAskedForEnd) {
+  const fixtures::Tensor tensor = ramp({130, 64});
+  const Point point = from(Source::keys, tensor, 128);
+  EXPECT_EQ(point.shape.batch, 64u);
+  EXPECT_EQ(point.shape.steps, 2u);
+  const std::vector<std::byte> keys = operands_of(tensor, point).k;
+  ASSERT_EQ(keys.size(), 2u * 128 * 64);
+  EXPECT_EQ(arithmetic::load_code(keys, 2, 128 * 64 - 1), 0x3F90u) << "1 + 8191/2^16";
 }
 
 TEST(Tensors, OneKeyIsOneSequence) {
