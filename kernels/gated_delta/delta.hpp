@@ -96,9 +96,8 @@ struct Route {
 };
 
 /// The routes built for that device, in this order; empty for cuda in a build without the toolkit.
-///   register   production: recurrent_register_kv or recurrent_register_vk, by layout. A thread keeps its
-///   part
-///              of the state in registers, over all steps: one read and one write of each element
+///   register   production: recurrent_register_kv or recurrent_register_vk, by layout. A thread has its part
+///              of the state in registers, and on chip over all steps: one read and one write of each element
 ///   two_pass   legacy: recurrent_two_pass, [K,V] alone. The decayed state goes through memory between its
 ///              passes, in place, or through the workspace where the state is bf16
 std::span<const Route> routes(DeviceKind);

@@ -1,5 +1,5 @@
-// Decode steps over a state S[k][v]: every element read once, kept in a register over all steps, and written
-// once.
+// Decode steps over a state S[k][v]: every element is read once, kept in a register over all steps, and
+// written once.
 //
 // Columns do not depend on each other, so a thread block takes 32 kColumns of one head. A warp has one slice
 // of the rows, a lane kColumns neighbouring columns of it: a row of a slice is one load of the warp, of
@@ -15,12 +15,20 @@ namespace {
 
 constexpr unsigned threads = 32 * slices;
 
-template <unsigned kKeyDim_, State kState_, unsigned kColumns_>
+template <unsigned kKeyDim_, unsigned kValueDim_, State kState_, unsigned kColumns_>
 struct Form {
-  static constexpr unsigned kKeyDim = kKeyDim_, kColumns = kColumns_;
+  static constexpr unsigned kKeyDim = kKeyDim_, kValueDim = kValueDim_, kColumns = kColumns_;
   static constexpr State kState = kState_;
   static constexpr unsigned rows = kKeyDim / slices;  ///< of a slice
   static constexpr unsigned columns_of_block = 32 * kColumns;
+  static constexpr unsigned parts = kValueDim / columns_of_block;
+  static constexpr std::size_t stride = std::size_t{kValueDim} * bytes_of<kState>;  ///< bytes, of rows
+  /// On a multiprocessor, as registers for the state and about 80 more allow; lanes with one column are for
+  /// problems of few thread blocks.
+  static constexpr unsigned resident_blocks = rows * kColumns == 128  ? 2
+                                              : rows * kColumns == 64 ? 3
+                                              : kColumns == 1         ? 3
+                                                                      : 5;
 };
 
 /// A sum of every slice for every column of the block.
@@ -33,77 +41,42 @@ struct Partials {
   }
 };
 
-/// A lane's part of the state: rows of its slice, neighbouring columns.
+/// The state as a lane has it over the steps, in the format of memory: a bf16 state is rounded by every step.
 template <class F>
-class Slice {
- public:
+struct Rows {
   using Row = Cells<F::kState, F::kColumns>;
+  using StatePart = Part<F::rows, F::kColumns>;
+  Row row[F::rows];
 
-  __device__ __forceinline__ void load(const char* from, std::size_t stride) {
-    Row row[F::rows];
+  __device__ __forceinline__ void load(const char* from) {
     ASSAY_UNROLL
-    for (unsigned r = 0; r < F::rows; ++r) row[r] = load_as<Row>(from + r * stride);
+    for (unsigned r = 0; r < F::rows; ++r) row[r] = load_as<Row>(from + r * F::stride);
+  }
+  __device__ __forceinline__ void store(char* to) const {
+    ASSAY_UNROLL
+    for (unsigned r = 0; r < F::rows; ++r) store_as(to + r * F::stride, row[r]);
+  }
+  __device__ __forceinline__ StatePart unpacked() const {
+    StatePart part;
     ASSAY_UNROLL
     for (unsigned r = 0; r < F::rows; ++r) {
       ASSAY_UNROLL
-      for (unsigned c = 0; c < F::kColumns; ++c) s_[r][c] = row[r].get(c);
+      for (unsigned c = 0; c < F::kColumns; ++c) part.s[r][c] = row[r].get(c);
     }
+    return part;
   }
-
-  __device__ __forceinline__ void store(char* to, std::size_t stride) const {
+  __device__ __forceinline__ void pack(const StatePart& part) {
     ASSAY_UNROLL
-    for (unsigned r = 0; r < F::rows; ++r) store_as(to + r * stride, Row::of(s_[r]));
+    for (unsigned r = 0; r < F::rows; ++r) row[r] = Row::of(part.s[r]);
   }
-
-  /// Decays, and sums with k.
-  __device__ __forceinline__ void decay(float alpha, const float* k, float* sums) {
-    ASSAY_UNROLL
-    for (unsigned c = 0; c < F::kColumns; ++c) sums[c] = 0;
-    ASSAY_UNROLL
-    for (unsigned r = 0; r < F::rows; ++r) {
-      ASSAY_UNROLL
-      for (unsigned c = 0; c < F::kColumns; ++c) {
-        s_[r][c] = mul_rn_f32(alpha, s_[r][c]);
-        sums[c] = fma_rn_f32(s_[r][c], k[r], sums[c]);
-      }
-    }
-  }
-
-  /// Updates, and sums with q.
-  __device__ __forceinline__ void update(const float* u, const float* k, const float* q, float* sums) {
-    ASSAY_UNROLL
-    for (unsigned c = 0; c < F::kColumns; ++c) sums[c] = 0;
-    ASSAY_UNROLL
-    for (unsigned r = 0; r < F::rows; ++r) {
-      ASSAY_UNROLL
-      for (unsigned c = 0; c < F::kColumns; ++c) {
-        s_[r][c] = fma_rn_f32(k[r], u[c], s_[r][c]);
-        sums[c] = fma_rn_f32(s_[r][c], q[r], sums[c]);
-      }
-    }
-  }
-
-  /// To what memory would hold between two steps.
-  __device__ __forceinline__ void round() {
-    if constexpr (F::kState == State::bf16) {
-      ASSAY_UNROLL
-      for (auto& row : s_) {
-        ASSAY_UNROLL
-        for (float& s : row) s = kept(s);
-      }
-    }
-  }
-
- private:
-  float s_[F::rows][F::kColumns];
 };
 
 template <class F>
-__global__ void __launch_bounds__(threads) recurrent_register_kv(const Params p) {
+__global__ void __launch_bounds__(threads, F::resident_blocks) recurrent_register_kv(const Params p) {
   ASSAY_SHARED(Token<F::kKeyDim>, token);
   ASSAY_SHARED(Partials<F>, predicted);
   ASSAY_SHARED(Partials<F>, out);
-  const Place3 at(p, p.value_dim / F::columns_of_block);
+  const Place3 at(p, F::parts);
   if (at.sequence >= p.batch) return;
   const std::int32_t slot = p.slots[at.sequence];
   const unsigned slice = threadIdx.x / 32, first = threadIdx.x % 32 * F::kColumns;  // column of the block
@@ -117,69 +90,79 @@ __global__ void __launch_bounds__(threads) recurrent_register_kv(const Params p)
     for (unsigned c = 0; c < F::kColumns; ++c)
       v[c] = load_io(p, p.v, at.values(p, step) + block_column + first + c);
   };
+  load_inputs(0);  // on its way beside the slot
   if (slot < 0) {
     for (std::uint32_t step = 0; step < p.steps && threadIdx.x < F::columns_of_block; ++step)
       store_io(p, p.o, at.values(p, step) + block_column + threadIdx.x, 0.0f);
     return;
   }
-  load_inputs(0);
-
-  const std::size_t stride = std::size_t{p.value_dim} * bytes_of<F::kState>;
   char* const mine =
       static_cast<char*>(p.state) +
-      ((static_cast<std::size_t>(slot) * p.value_heads + at.head) * F::kKeyDim + slice * F::rows) * stride +
+      ((static_cast<std::size_t>(slot) * p.value_heads + at.head) * F::kKeyDim + slice * F::rows) *
+          F::stride +
       (block_column + first) * bytes_of<F::kState>;
-  Slice<F> state;
-  state.load(mine, stride);
+  Rows<F> state;
+  state.load(mine);
   for (std::uint32_t step = 0;; ++step) {
-    inputs.publish(p, token);
-    float values[F::kColumns];
+    const bool last = step + 1 == p.steps;
+    const float alpha = inputs.publish(p, token);
+    float u[F::kColumns], sums[F::kColumns];
     ASSAY_UNROLL
-    for (unsigned c = 0; c < F::kColumns; ++c) values[c] = value_io(p, v[c]);
-    __syncthreads();
-    if (step + 1 < p.steps) load_inputs(step + 1);
-    const float* const k = token.k + slice * F::rows;
-    float sums[F::kColumns], u[F::kColumns];
-    state.decay(token.alpha(p), k, sums);
+    for (unsigned c = 0; c < F::kColumns; ++c) u[c] = value_io(p, v[c]);
+    if (!last) load_inputs(step + 1);
+    auto part = state.unpacked();
+    part.decay(alpha, token.k[slice], sums);
     ASSAY_UNROLL
     for (unsigned c = 0; c < F::kColumns; ++c) predicted.of[slice][first + c] = sums[c];
     __syncthreads();
     ASSAY_UNROLL
     for (unsigned c = 0; c < F::kColumns; ++c)
-      u[c] = correction(values[c], predicted.column(first + c), token.beta);
-    state.update(u, k, token.q + slice * F::rows, sums);
+      u[c] = correction(u[c], predicted.column(first + c), token.beta);
+    part.update(u, token.k_q[slice], sums);
+    state.pack(part);
     ASSAY_UNROLL
     for (unsigned c = 0; c < F::kColumns; ++c) out.of[slice][first + c] = sums[c];
+    if (last) state.store(mine);
     __syncthreads();
     if (threadIdx.x < F::columns_of_block)
       store_io(p, p.o, at.values(p, step) + block_column + threadIdx.x, out.column(threadIdx.x));
-    if (step + 1 == p.steps) break;
-    state.round();
+    if (last) return;
   }
-  state.store(mine, stride);
 }
 
-template <unsigned kKeyDim, State kState, unsigned kColumns>
+template <unsigned kKeyDim, unsigned kValueDim, State kState, unsigned kColumns>
 void launch_form(LaunchContext& context, const Problem& problem) {
-  using F = Form<kKeyDim, kState, kColumns>;
-  ASSAY_LAUNCH(context, grid_of(problem, problem.value_dim / F::columns_of_block), dim3(threads), 0,
-               recurrent_register_kv<F>, Params::of(problem));
+  using F = Form<kKeyDim, kValueDim, kState, kColumns>;
+  ASSAY_LAUNCH(context, grid_of(problem, F::parts), dim3(threads), 0, recurrent_register_kv<F>,
+               Params::of(problem));
 }
 
-template <unsigned kKeyDim, State kState>
+template <unsigned kKeyDim, unsigned kValueDim, State kState>
 void launch(LaunchContext& context, const Problem& problem) {
-  // As many columns for a thread as leave more thread blocks than there are multiprocessors: of the cpu
-  // device's single one, 64 columns run the one form and all others the other.
-  const std::int64_t columns = problem.batch * problem.value_heads * problem.value_dim;
-  const std::int64_t enough = std::int64_t{context.device.capability().multiprocessors} * 64;
-  if (columns > enough) return launch_form<kKeyDim, kState, 2>(context, problem);
-  launch_form<kKeyDim, kState, 1>(context, problem);
+  // Two columns a lane where that leaves a thread block for every multiprocessor.
+  const std::int64_t wide_blocks = problem.batch * problem.value_heads * (kValueDim / 64);
+  if (wide_blocks >= context.device.capability().multiprocessors)
+    return launch_form<kKeyDim, kValueDim, kState, 2>(context, problem);
+  launch_form<kKeyDim, kValueDim, kState, 1>(context, problem);
+}
+
+template <unsigned kKeyDim, unsigned kValueDim>
+void launch(LaunchContext& context, const Problem& problem) {
+  if (problem.contracts.state == State::bf16)
+    return launch<kKeyDim, kValueDim, State::bf16>(context, problem);
+  launch<kKeyDim, kValueDim, State::fp32>(context, problem);
 }
 
 template <unsigned kKeyDim>
 void launch(LaunchContext& context, const Problem& problem) {
-  if (problem.contracts.state == State::bf16) return launch<kKeyDim, State::bf16>(context, problem);
-  launch<kKeyDim, State::fp32>(context, problem);
+  switch (problem.value_dim) {
+    case 64:
+      return launch<kKeyDim, 64>(context, problem);
+    case 128:
+      return launch<kKeyDim, 128>(context, problem);
+    default:
+      return launch<kKeyDim, 256>(context, problem);
+  }
 }
 
 }  // namespace

@@ -1,13 +1,14 @@
-// Decode steps over a state S[v][k]: every element read once, kept in a register over all steps, and written
+// Decode steps over a state S[v][k]: every element is read once, kept on chip over all steps, and written
 // once.
 //
 // A column's four chains are one after the other in memory. A lane has a chain, and a warp eight columns:
-// contiguous memory, of which the warp loads 16 bytes a lane side by side. In shared memory the pieces change
-// hands, and again before they are stored. Slices meet by shuffles, so that warps wait for each other once a
-// step, for the token.
+// contiguous memory, which goes to and from shared memory in pieces of 16 bytes, lane beside lane. From there
+// a lane takes its chain into registers for a step. Slices meet by shuffles, so that warps wait for each
+// other once a step, for the token.
 //
-// All loads of the state are under way before anything is computed: decay, strength and norms hide behind
-// them.
+// The state is on its way before anything is computed: decay, strength and norms hide behind it, and need no
+// registers beside it.
+#include "kernels/device/async_copy.hpp"
 #include "kernels/gated_delta/state.hpp"
 #include "kernels/runtime/launch.hpp"
 
@@ -24,91 +25,53 @@ struct Form {
   static constexpr unsigned rows = kKeyDim / slices;        ///< of a chain
   static constexpr unsigned piece = 16 / bytes_of<kState>;  ///< elements that are moved at a time
   static constexpr unsigned pieces = rows / piece;          ///< of a chain
+  /// On a multiprocessor, as registers for a chain and about 60 more allow.
+  static constexpr unsigned resident_blocks = rows == 64 ? 4 : 5;
 };
 
-/// The chains of a warp, in pieces.
+/// The chains of a warp on chip, in the format of memory: a bf16 state is rounded by every step. The odd
+/// number of pieces to a row spreads eight lanes that read the same piece of their chains over all banks.
 template <class F>
-struct Exchange {
-  Bits128 pieces[32 * F::pieces];
-
-  /// Where a piece of a chain is: among those of its chain, such that eight lanes with neighbouring pieces,
-  /// and eight lanes with the same piece of neighbouring chains, reach all banks.
-  static __device__ __forceinline__ unsigned place(unsigned chain, unsigned i) {
-    const unsigned turn = F::pieces < 8 ? chain * F::pieces / 8 : chain;
-    return chain * F::pieces + (i ^ turn % (F::pieces < 8 ? F::pieces : 8));
-  }
-  __device__ __forceinline__ Bits128& at(unsigned chain, unsigned i) { return pieces[place(chain, i)]; }
-  /// By number in memory.
-  __device__ __forceinline__ Bits128& at(unsigned number) {
-    return at(number / F::pieces, number % F::pieces);
-  }
-};
-
-/// A lane's chain.
-template <class F>
-class Chain {
+class Chains {
  public:
+  using StatePart = Part<F::rows, 1>;
   using Piece = Cells<F::kState, F::piece>;
+  using Copies = AsyncCopies<F::pieces>;
 
-  /// `from` is where the memory of the warp begins.
-  __device__ __forceinline__ void load(const char* from, Exchange<F>& exchange) {
-    const unsigned lane = threadIdx.x % 32;
-    Bits128 piece[F::pieces];
+  /// `from` is where the memory of the warp begins. A lane's chain is there when all lanes have waited.
+  __device__ __forceinline__ void start(Copies& copies, const char* from) {
     ASSAY_UNROLL
-    for (unsigned i = 0; i < F::pieces; ++i) piece[i] = load_as<Bits128>(from + (i * 32 + lane) * 16);
+    for (unsigned i = 0; i < F::pieces; ++i) copies.start(&at(i), from + i * bytes_a_time + lane() * 16);
+  }
+  __device__ __forceinline__ void store(char* to) {
     ASSAY_UNROLL
-    for (unsigned i = 0; i < F::pieces; ++i) exchange.at(i * 32 + lane) = piece[i];
-    __syncwarp();
+    for (unsigned i = 0; i < F::pieces; ++i) store_as(to + i * bytes_a_time + lane() * 16, at(i));
+  }
+  __device__ __forceinline__ StatePart unpacked() const {
+    StatePart part;
     ASSAY_UNROLL
     for (unsigned i = 0; i < F::pieces; ++i) {
-      const auto mine = std::bit_cast<Piece>(exchange.at(lane, i));
+      const auto piece = std::bit_cast<Piece>(chain_[lane()][i]);
       ASSAY_UNROLL
-      for (unsigned e = 0; e < F::piece; ++e) s_[i * F::piece + e] = mine.get(e);
+      for (unsigned e = 0; e < F::piece; ++e) part.s[i * F::piece + e][0] = piece.get(e);
     }
+    return part;
   }
-
-  __device__ __forceinline__ void store(char* to, Exchange<F>& exchange) const {
-    const unsigned lane = threadIdx.x % 32;
+  __device__ __forceinline__ void pack(const StatePart& part) {
     ASSAY_UNROLL
     for (unsigned i = 0; i < F::pieces; ++i)
-      exchange.at(lane, i) = std::bit_cast<Bits128>(Piece::of(s_ + i * F::piece));
-    __syncwarp();
-    ASSAY_UNROLL
-    for (unsigned i = 0; i < F::pieces; ++i) store_as(to + (i * 32 + lane) * 16, exchange.at(i * 32 + lane));
-  }
-
-  /// Decays, and returns the sum with k.
-  __device__ __forceinline__ float decay(float alpha, const float* k) {
-    float sum = 0;
-    ASSAY_UNROLL
-    for (unsigned r = 0; r < F::rows; ++r) {
-      s_[r] = mul_rn_f32(alpha, s_[r]);
-      sum = fma_rn_f32(s_[r], k[r], sum);
-    }
-    return sum;
-  }
-
-  /// Updates, and returns the sum with q.
-  __device__ __forceinline__ float update(float u, const float* k, const float* q) {
-    float sum = 0;
-    ASSAY_UNROLL
-    for (unsigned r = 0; r < F::rows; ++r) {
-      s_[r] = fma_rn_f32(k[r], u, s_[r]);
-      sum = fma_rn_f32(s_[r], q[r], sum);
-    }
-    return sum;
-  }
-
-  /// To what memory would hold between two steps.
-  __device__ __forceinline__ void round() {
-    if constexpr (F::kState == State::bf16) {
-      ASSAY_UNROLL
-      for (float& s : s_) s = kept(s);
-    }
+      chain_[lane()][i] = std::bit_cast<Bits128>(Piece::of(part.s[i * F::piece]));
   }
 
  private:
-  float s_[F::rows];
+  static constexpr unsigned bytes_a_time = 32 * 16;
+  static __device__ __forceinline__ unsigned lane() { return threadIdx.x % 32; }
+  /// The i-th piece that this lane moves.
+  __device__ __forceinline__ Bits128& at(unsigned i) {
+    return chain_[i * (32 / F::pieces) + lane() / F::pieces][lane() % F::pieces];
+  }
+
+  Bits128 chain_[32][F::pieces + 1];
 };
 
 /// The four chains of a column, which are those of neighbouring lanes, added.
@@ -120,50 +83,56 @@ __device__ __forceinline__ float over_slices(float sum) {
 }
 
 template <class F>
-__global__ void __launch_bounds__(threads) recurrent_register_vk(const Params p) {
+__global__ void __launch_bounds__(threads, F::resident_blocks) recurrent_register_vk(const Params p) {
   // Two in turn: a warp may write the next while others still read this one.
   using Tokens = Token<F::kKeyDim>[2];
-  using Exchanges = Exchange<F>[warps];
+  using ChainsOfBlock = Chains<F>[warps];
   ASSAY_SHARED(Tokens, tokens);
-  ASSAY_SHARED(Exchanges, exchanges);
+  ASSAY_SHARED(ChainsOfBlock, chains);
   const Place3 at(p, p.value_dim / columns_of_block);
   if (at.sequence >= p.batch) return;
   const std::int32_t slot = p.slots[at.sequence];
   const unsigned warp = threadIdx.x / 32, slice = threadIdx.x % slices;
   const std::uint32_t first = at.part * columns_of_block + warp * columns_of_warp;  // column of the warp
   const std::uint32_t column = first + threadIdx.x % 32 / slices;
+
+  Inputs<F::kKeyDim> inputs;
+  inputs.load(p, at, 0);  // on its way beside the slot
+  std::uint32_t v = load_io(p, p.v, at.values(p, 0) + column);
   if (slot < 0) {
     for (std::uint32_t step = 0; step < p.steps && slice == 0; ++step)
       store_io(p, p.o, at.values(p, step) + column, 0.0f);
     return;
   }
-  Inputs<F::kKeyDim> inputs;
-  inputs.load(p, at, 0);
-  std::uint32_t v = load_io(p, p.v, at.values(p, 0) + column);
-
   char* const mine = static_cast<char*>(p.state) +
                      ((static_cast<std::size_t>(slot) * p.value_heads + at.head) * p.value_dim + first) *
                          F::kKeyDim * bytes_of<F::kState>;
-  Chain<F> chain;
-  chain.load(mine, exchanges[warp]);
-  for (std::uint32_t step = 0;; ++step) {
+  Chains<F>& state = chains[warp];
+  typename Chains<F>::Copies copies;
+  state.start(copies, mine);
+  for (std::uint32_t step = 0; step < p.steps; ++step) {
     Token<F::kKeyDim>& token = tokens[step % 2];
-    inputs.publish(p, token);
+    const float alpha = inputs.publish(p, token);
     const float value = value_io(p, v);
-    __syncthreads();
     if (step + 1 < p.steps) {
       inputs.load(p, at, step + 1);
       v = load_io(p, p.v, at.values(p, step + 1) + column);
     }
-    const float* const k = token.k + slice * F::rows;
-    const float predicted = over_slices(chain.decay(token.alpha(p), k));
-    const float u = correction(value, predicted, token.beta);
-    const float o = over_slices(chain.update(u, k, token.q + slice * F::rows));
+    if (step == 0) {
+      copies.wait();
+      __syncwarp();
+    }
+    auto part = state.unpacked();
+    float sums[1];
+    part.decay(alpha, token.k[slice], sums);
+    const float u[1] = {correction(value, over_slices(sums[0]), token.beta)};
+    part.update(u, token.k_q[slice], sums);
+    const float o = over_slices(sums[0]);
     if (slice == 0) store_io(p, p.o, at.values(p, step) + column, o);
-    if (step + 1 == p.steps) break;
-    chain.round();
+    state.pack(part);
   }
-  chain.store(mine, exchanges[warp]);
+  __syncwarp();
+  state.store(mine);
 }
 
 template <unsigned kKeyDim, State kState>

@@ -42,11 +42,9 @@ __global__ void __launch_bounds__(1024) recurrent_two_pass(const Params p) {
     Inputs<kKeyDim> inputs;
     inputs.load(p, at, step);
     const float v = value_io(p, load_io(p, p.v, at.values(p, step) + column));
-    inputs.publish(p, token);
-    __syncthreads();
-    const float* const k = token.k + slice * rows;
-    const float* const q = token.q + slice * rows;
-    const float alpha = token.alpha(p);
+    const float alpha = inputs.publish(p, token);
+    const float* const k = token.k[slice];
+    const float* const k_q = token.k_q[slice];
     float sum = 0;
     for (std::uint32_t r = 0; r < rows; ++r) {
       const float s = mul_rn_f32(alpha, state[std::size_t{r} * p.value_dim].get(0));
@@ -62,7 +60,7 @@ __global__ void __launch_bounds__(1024) recurrent_two_pass(const Params p) {
     for (std::uint32_t r = 0; r < rows; ++r) {
       const float s = fma_rn_f32(k[r], u, decayed[std::size_t{r} * p.value_dim].get(0));
       state[std::size_t{r} * p.value_dim] = Cell::of(&s);
-      sum = fma_rn_f32(s, q[r], sum);
+      sum = fma_rn_f32(s, k_q[r * 2 + 1], sum);
     }
     out[slice][column] = sum;
     __syncthreads();

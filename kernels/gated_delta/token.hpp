@@ -114,23 +114,36 @@ __device__ __forceinline__ void store_io(const Params& p, void* to, std::size_t 
   }
 }
 
+/// Four neighbouring numbers in shared memory.
+struct alignas(16) Four {
+  float of[4];
+};
+
 /// What all threads of a block read of a token.
+///
+/// The second pass over a slice reads k again, from beside q: a compiler that finds the same number at the
+/// same place in both passes keeps it in a register in between, and a slice's k fill as many as its state.
+/// Slices are 16 bytes apart from whole rows of banks, for lanes that read several slices at a time.
 template <unsigned kKeyDim>
 struct Token {
-  float q[kKeyDim], k[kKeyDim];  ///< normalised, q scaled
-  float gate;                    ///< g, or softplus of raw gates
-  float rate;                    ///< exp(A_log), of raw gates
+  static constexpr unsigned rows = kKeyDim / slices;  ///< of a slice
+
+  alignas(16) float k[slices][rows + 4];        ///< normalised
+  alignas(16) float k_q[slices][2 * rows + 4];  ///< that, and beside it q, normalised and scaled
+  float gate;                                   ///< g, or softplus of raw gates
+  float rate;                                   ///< exp(A_log), of raw gates
   float beta;
 
+  __device__ __forceinline__ void put_q(unsigned i, float q) { k_q[i / rows][i % rows * 2 + 1] = q; }
+  __device__ __forceinline__ void put_k(unsigned i, float value) {
+    k[i / rows][i % rows] = value;
+    k_q[i / rows][i % rows * 2] = value;
+  }
   /// Every thread computes it: that is sooner done than to wait for one that does.
   __device__ __forceinline__ float alpha(const Params& p) const {
     return exp_f32(p.contracts.gates == Gates::raw ? -mul_rn_f32(rate, gate) : gate);
   }
 };
-
-// To be replaced by those of kernels/device/math.hpp, which hide behind them until then.
-__device__ __forceinline__ float log_f32(float x) { return static_cast<float>(std::log(double{x})); }
-__device__ __forceinline__ float log1p_f32(float x) { return static_cast<float>(std::log1p(double{x})); }
 
 __device__ __forceinline__ float softplus_of(Softplus contract, float x) {
   if (contract == Softplus::once) return softplus_f32(x);
@@ -164,12 +177,19 @@ class Inputs {
     }
   }
 
-  /// A barrier later, `token` is whole.
-  __device__ __forceinline__ void publish(const Params& p, Token<kKeyDim>& token) const {
+  /// Makes `token` whole, with a barrier of the block, and returns alpha.
+  __device__ __forceinline__ float publish(const Params& p, Token<kKeyDim>& token) const {
+    put(p, token);
+    __syncthreads();
+    return token.alpha(p);
+  }
+
+ private:
+  __device__ __forceinline__ void put(const Params& p, Token<kKeyDim>& token) const {
     const std::uint32_t warp = threadIdx.x / 32, lane = threadIdx.x % 32;
     const bool raw = p.contracts.gates == Gates::raw;
     if (warp < 2) {
-      normalise(p, warp == 0, lane, warp == 0 ? token.q : token.k);
+      normalise(p, warp == 0, lane, token);
     } else if (warp == 2 && lane == 0) {
       token.gate = raw ? softplus_of(p.contracts.softplus,
                                      add_rn_f32(value_io(p, word_[0]), std::bit_cast<float>(word_[1])))
@@ -181,9 +201,8 @@ class Inputs {
     }
   }
 
- private:
-  __device__ __forceinline__ void normalise(const Params& p, bool scaled, std::uint32_t lane,
-                                            float (&to)[kKeyDim]) const {
+  __device__ __forceinline__ void normalise(const Params& p, bool of_q, std::uint32_t lane,
+                                            Token<kKeyDim>& token) const {
     float sum = 0;
     ASSAY_UNROLL
     for (const std::uint32_t word : word_) sum = fma_rn_f32(value_io(p, word), value_io(p, word), sum);
@@ -198,7 +217,11 @@ class Inputs {
     for (unsigned i = 0; i < kKeyDim / 32; ++i) {
       const float x = value_io(p, word_[i]);
       const float unit = division ? div_rn_f32(x, r) : mul_rn_f32(x, r);
-      to[lane + i * 32] = scaled ? mul_rn_f32(unit, p.scale) : unit;
+      if (of_q) {
+        token.put_q(lane + i * 32, mul_rn_f32(unit, p.scale));
+      } else {
+        token.put_k(lane + i * 32, unit);
+      }
     }
   }
 
