@@ -211,6 +211,11 @@ TEST(Nearby, IsTheExactInterval) {
         format == Format::fp32 ? growth::half_spacing<23>(value) : growth::half_spacing<7>(value);
     double bound = spacing * std::ldexp(1 + uniform(bits), static_cast<int>(more % 12));
     if (i % 11 == 0) bound = std::fabs(value);  // an end of zero
+    if (i % 13 == 0 &&
+        format == Format::fp32) {  // ends a trifle within a number, which a double does not tell from it
+      value = static_cast<double>(static_cast<float>(std::ldexp(1 + uniform(more), 3)));
+      bound = std::nextafter(static_cast<double>(1 + more % 8) * 0x1p-20, 0.0);
+    }
     const double most = format == Format::fp32 ? double{FLT_MAX} : 0x1.fep127;
     if (!(std::fabs(value) - bound <= most)) continue;
     const auto quick = nearby(format, value, bound);
