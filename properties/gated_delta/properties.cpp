@@ -25,7 +25,8 @@ const std::vector<Pattern> telling = {Pattern::ordinary, Pattern::ramps, Pattern
 const std::vector<Pattern> finite = {Pattern::ordinary, Pattern::ramps,      Pattern::cancellation,
                                      Pattern::decays,   Pattern::tiny_norms, Pattern::one_hot};
 
-/// A part of the tries, for properties of which each try judges several cases.
+/// A part of the tries: for properties of which each try judges several cases, and for those whose cases
+/// others judge as well.
 class Fewer : public Bench {
  public:
   Fewer(Bench& bench, int divisor) : bench_(bench), divisor_(divisor) {}
@@ -40,6 +41,15 @@ class Fewer : public Bench {
   Bench& bench_;
   int divisor_;
 };
+
+Property fewer(int divisor, Property property) {
+  const auto check = property.check;
+  property.check = [divisor, check](Bench& bench) {
+    Fewer part(bench, divisor);
+    return check(part);
+  };
+  return property;
+}
 
 /// Outputs by route. False when the case is judged wrong: relations are only asked of right outputs.
 bool run(Bench& bench, DeltaWorkload& workload, Over::ByRoute& outputs) {
@@ -58,8 +68,7 @@ struct Relation {
 
 Property between(Relation relation) {
   std::string name = relation.name, sentence = relation.sentence;
-  return {std::move(name), std::move(sentence), [relation](Bench& given) {
-            Fewer bench(given, 3);
+  return {std::move(name), std::move(sentence), [relation](Bench& bench) {
             return Over::search(bench, relation.draw, [&](const Points& points, std::size_t& compared) {
               DeltaWorkload first(points[0]);
               Over::ByRoute of_first, of_second;
@@ -104,8 +113,7 @@ void precompute_gates(Point& point) {
 /// Every sequence of several, alone.
 Property alone() {
   return {"sequences are independent", "a sequence alone has the bits that it has in company",
-          [](Bench& given) {
-            Fewer bench(given, 3);
+          [](Bench& bench) {
             const auto draw = singles(telling, [](Point& point) {
               point.shape.batch = std::max<std::size_t>(point.shape.batch, 2);
               point.shape.pool = point.shape.batch;
@@ -158,8 +166,28 @@ bool same_states(const Outputs& a, const Outputs& b) {
   return true;
 }
 
+/// v, and the state, times a power of two; zero states are such as well.
+Property scaled(std::string name, std::string sentence, std::vector<Pattern> patterns,
+                std::array<int, 2> exponents) {
+  return {std::move(name), std::move(sentence), [patterns, exponents](Bench& bench) {
+            const auto draw = pairs(
+                patterns, [&](Point&, Point& b) { b.v_exponent = exponents[choice<std::size_t>(0, 2)]; });
+            return between({"", "", draw,
+                            [&](const Outputs& a, const Outputs& b) {
+                              return scaled_alike(a, b, b.workload().point().v_exponent);
+                            }})
+                .check(bench);
+          }};
+}
+
 std::vector<Property> relations_of_points() {
-  std::vector<Property> properties = {alone()};
+  std::vector<Property> properties = {
+      alone(),
+      scaled("scaled", "v and state times a power of two give o and state times it",
+             {Pattern::ordinary, Pattern::ramps, Pattern::cancellation, Pattern::decays}, {-3, 4}),
+      scaled("linear in v", "from a state of zero, twice v gives twice o and twice the state",
+             {Pattern::zero_state}, {1, 1}),
+  };
   properties.push_back(
       between({"slots are independent",
                "other slots move the states, leave every bit, and free slots are not touched",
@@ -207,26 +235,11 @@ std::vector<Property> relations_of_points() {
   return properties;
 }
 
-/// v, and the state, times a power of two; zero states are such as well.
-Property scaled(std::string name, std::string sentence, std::vector<Pattern> patterns,
-                std::array<int, 2> exponents) {
-  return {std::move(name), std::move(sentence), [patterns, exponents](Bench& bench) {
-            const auto draw = pairs(
-                patterns, [&](Point&, Point& b) { b.v_exponent = exponents[choice<std::size_t>(0, 2)]; });
-            return between({"", "", draw,
-                            [&](const Outputs& a, const Outputs& b) {
-                              return scaled_alike(a, b, b.workload().point().v_exponent);
-                            }})
-                .check(bench);
-          }};
-}
-
 // ---- of cases made from other cases ----
 
 Property additive() {
   return {"additive in v", "from a state of zero, v and v' together give the sum of what they give alone",
-          [](Bench& given) {
-            Fewer bench(given, 3);
+          [](Bench& bench) {
             const auto draw = singles({Pattern::powers_of_two}, [](Point& point) {
               point.contracts.io = point.contracts.state = Format::fp32;  // the sums have more bits than bf16
               point.scale = 0x3E000000;                                   // 1/8
@@ -251,8 +264,7 @@ Property additive() {
 /// T steps, and T times one step that begins with the state that the last one left.
 Property one_by_one() {
   return {"steps one by one", "as many runs of one step as there are steps leave the same bits",
-          [](Bench& given) {
-            Fewer bench(given, 5);
+          [](Bench& bench) {
             const auto draw = singles(telling, [](Point& point) {
               point.shape.steps = std::max<std::size_t>(point.shape.steps, 2);
             });
@@ -279,7 +291,7 @@ Property one_by_one() {
 }
 
 std::vector<Property> relations_of_made_cases() {
-  std::vector<Property> properties = {additive(), one_by_one()};
+  std::vector<Property> properties = {additive(), fewer(2, one_by_one())};
   properties.push_back(between({"contained", "NaN, Inf and subnormals stay in the head that has them",
                                 pairs({Pattern::specials},
                                       [](Point& a, Point& b) {
@@ -351,53 +363,55 @@ Property judged(std::string name, std::string sentence, std::vector<Pattern> pat
   });
 }
 
-}  // namespace
-
-std::vector<Property> delta_properties() {
-  std::vector<Property> properties = {
+std::vector<Property> judged_cases() {
+  return {
       judged("tiny norms", "eps is added to the sum of squares, where it decides", {Pattern::tiny_norms}),
       judged("saturated gates",
              "decay and strength are right far out, where they are 0, 1, or of Inf times 0",
              {Pattern::saturated}),
-      judged("overflow and cancellation", "sums overflow to Inf, and what cancels keeps its last digits",
-             {Pattern::overflow, Pattern::cancellation}),
-      judged("within the bound", "results lie within the schedule's error bound around the true value",
-             {Pattern::ordinary, Pattern::ramps, Pattern::one_hot, Pattern::cancellation},
-             [](Point& point) { point.contracts.judge = oracle::Judge::bound; }),
+      fewer(2, judged("overflow and cancellation",
+                      "sums overflow to Inf, and what cancels keeps its last digits",
+                      {Pattern::overflow, Pattern::cancellation})),
+      fewer(2,
+            judged("within the bound", "results lie within the schedule's error bound around the true value",
+                   {Pattern::ordinary, Pattern::ramps, Pattern::one_hot, Pattern::cancellation},
+                   [](Point& point) { point.contracts.judge = oracle::Judge::bound; })),
       horizons(),
-      Over::of_output(
-          "pure decay", "with a beta of 0, or a k of zeros, states decay and nothing else",
-          [] {
-            Point point = any_point({Pattern::zero_beta, Pattern::zero_k});
-            precompute_gates(point);
-            return point;
-          },
-          [](const DeltaWorkload& workload, const Contents& contents) {
-            return only_decayed(workload, Outputs(workload, contents));
-          }),
-      Over::of_output(
-          "no slot", "a sequence without a slot gives +0 and touches no state",
-          [] {
-            Point point = any_point(telling);
-            point.shape.batch = choice<std::size_t>(2, 6);
-            point.shape.pool = point.shape.batch;
-            point.slots = Slots::holes;
-            return point;
-          },
-          is_zero_without_slot),
-      Over::routes_agree("routes agree", "both routes leave the same bits",
-                         [] {
-                           Point point = any_point(finite);
-                           point.contracts.layout = oracle::Layout::kv;
-                           return point;
-                         }),
-      scaled("scaled", "v and state times a power of two give o and state times it",
-             {Pattern::ordinary, Pattern::ramps, Pattern::cancellation, Pattern::decays}, {-3, 4}),
-      scaled("linear in v", "from a state of zero, twice v gives twice o and twice the state",
-             {Pattern::zero_state}, {1, 1}),
+      fewer(2, Over::of_output(
+                   "pure decay", "with a beta of 0, or a k of zeros, states decay and nothing else",
+                   [] {
+                     Point point = any_point({Pattern::zero_beta, Pattern::zero_k});
+                     precompute_gates(point);
+                     return point;
+                   },
+                   [](const DeltaWorkload& workload, const Contents& contents) {
+                     return only_decayed(workload, Outputs(workload, contents));
+                   })),
+      fewer(2, Over::of_output(
+                   "no slot", "a sequence without a slot gives +0 and touches no state",
+                   [] {
+                     Point point = any_point(telling);
+                     point.shape.batch = choice<std::size_t>(2, 5);
+                     point.shape.pool = point.shape.batch;
+                     point.slots = Slots::holes;
+                     return point;
+                   },
+                   is_zero_without_slot)),
+      fewer(2, Over::routes_agree("routes agree", "both routes leave the same bits",
+                                  [] {
+                                    Point point = any_point(finite);
+                                    point.contracts.layout = oracle::Layout::kv;
+                                    return point;
+                                  })),
   };
+}
+
+}  // namespace
+
+std::vector<Property> delta_properties() {
+  std::vector<Property> properties = judged_cases();
   for (auto* list : {&relations_of_points, &relations_of_made_cases})
-    for (Property& relation : (*list)()) properties.push_back(std::move(relation));
+    for (Property& relation : (*list)()) properties.push_back(fewer(3, std::move(relation)));
   return properties;
 }
 
