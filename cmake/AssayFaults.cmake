@@ -3,7 +3,7 @@
 # Every properties/<family>/faults/<fault>.fault is one, <name> being <family>_<fault>. It names a source file and a text
 # in it that occurs exactly once; a copy of the file with the replacement takes precedence over the original in
 #   assay_fault_<name>   the whole program with the family's kernels compiled from the copy, and
-#   fault_<name>         the test that its `gate --family <gate> --device cpu` exits 1 and prints the pattern.
+#   fault_<name>         the test that its `gate --family <gate> --device cpu --until <pattern>` exits 1 and prints the pattern.
 # Nothing but the kernels that can see the file is compiled again. Form of a specification (AssayPlantFault.cmake):
 #
 #   file: kernels/<family>/<source>

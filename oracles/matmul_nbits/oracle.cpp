@@ -50,8 +50,8 @@ Acceptance accept_bound(const Contracts& contracts, const Shape& shape, const Op
       run.columns(column, column + 1, [&](std::size_t row, std::size_t col, auto acc, const auto* bias) {
         const auto y = store<Numbers, Model>(acc, bias, contracts.bias_round);
         Interval accepted{y.code(), y.code(), y.code()};
-        // A finite bound means finite operands: any other makes every later result Inf or NaN. A bound of zero
-        // means that nothing was rounded: the code is the value's, and where that is zero, has its sign.
+        // A finite bound means finite operands: any other makes every later result Inf or NaN. A bound of
+        // zero means that nothing was rounded: the code is the value's, and where that is zero, has its sign.
         if (std::isfinite(y.bound()) && y.bound() > 0) {
           arithmetic::Dyadic truth = sums.sum(row, weights);
           if (bias_code) truth += arithmetic::Dyadic::of(Model, *bias_code);

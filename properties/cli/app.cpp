@@ -97,7 +97,7 @@ Shard parse_shard(const std::string& text) {
 struct GateWords {
   std::vector<std::string> devices, required;
   std::string level = "quick", seed = "1", shard;
-  CLI::Option* json = nullptr;  ///< tells an empty name from no name
+  CLI::Option *json = nullptr, *until = nullptr;  ///< tell an empty text from none
   GateArguments arguments;
 };
 
@@ -121,6 +121,7 @@ GateArguments gate_arguments(const GateWords& words) {
   refuse_empty("--on", options.on, "FILE or FILE:TENSOR");
   refuse_empty("--case", options.cases, "a case, as a repro line prints it");
   refuse_empty_text("--json", words.json, arguments.json, json_wanted);
+  refuse_empty_text("--until", words.until, options.until, "part of a pattern");
   for (const auto& name : words.devices) {
     if (name != "all") options.devices.push_back(parse_device(name));
   }
@@ -170,6 +171,9 @@ void add_gate(CLI::App& app, GateWords& words, std::function<int()>& action) {
                    "judge this case, as a diagnostic's repro line prints it (repeatable)")
       ->type_name("TOKEN")
       ->allow_extra_args(false);
+  words.until = gate->add_option("--until", options.until,
+                                 "stop at the first finding with this in its pattern; exit 1 as ever")
+                    ->type_name("TEXT");
   words.json = gate->add_option("--json", words.arguments.json,
                                 "also write the result as JSON to FILE ('-': to standard output instead)")
                    ->type_name("FILE");

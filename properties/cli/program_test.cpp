@@ -100,6 +100,7 @@ TEST(Program, WrongArgumentsAreOneLine) {
   expect_usage_error(one_case + "--route ''", "--route ''");
   expect_usage_error(one_case + "--family ''", "--family ''");
   expect_usage_error("gate --case ''", "--case ''");
+  expect_usage_error(one_case + "--until ''", "--until ''");
   expect_usage_error("golden regen --out ''", "--out ''");
   expect_usage_error("golden verify ''", "golden verify ''");
   expect_usage_error("gate --on \"$(printf 'a\\033b')\"", "a\\x1bb: no such file");
@@ -336,6 +337,24 @@ TEST(Program, NamesFromFilesAreEscaped) {
   EXPECT_NE(ran.text.find("a\\x0a\\x1b[31mb"), std::string::npos) << ran.text;
   expect_usage_error("gate --on " + folder.quoted("f") + ":\"$(printf 'a\\n\\033[31mb')\"",
                      "a\\x0a\\x1b[31mb");
+}
+
+TEST(Program, StopsAtTheFindingThatIsAskedFor) {
+  setenv("ASSAY_RESTORE_STAGING", "1", 1);  // makes every case of the route red
+  const std::string cases =
+      "gate --device cpu --route dispatch --case 'matmul_nbits:model=bf16,schedule=split_k,m=1,n=8,k=64' "
+      "--case 'matmul_nbits:model=bf16,schedule=split_k,m=1,n=8,k=96' --json - ";
+  const Ran found = run(cases + "--until 'fell back'"), not_found = run(cases + "--until 'tail dropped'");
+  unsetenv("ASSAY_RESTORE_STAGING");
+  const auto of = [](const Ran& ran) { return nlohmann::json::parse(ran.text, nullptr, false); };
+  const auto stopped = of(found), whole = of(not_found);
+  EXPECT_EQ(found.exit_code, 1) << found.text;
+  EXPECT_EQ(stopped["rows"][0]["cases"], 1) << found.text;
+  EXPECT_EQ(stopped["stopped_at"], "fell back");
+  EXPECT_EQ(not_found.exit_code, 1) << not_found.text;
+  EXPECT_EQ(whole["rows"][0]["cases"], 2) << not_found.text;
+  EXPECT_EQ(whole["stopped_at"], "");
+  EXPECT_EQ(run(one_case + "--until truncation").exit_code, 0) << "nothing was wrong";
 }
 
 TEST(Program, ARouteThatIsSwitchedOffIsNotGreen) {

@@ -241,8 +241,8 @@ class FamilyRun : public Bench {
       finding.summary =
           fmt::format("{}: the bits differ, first at {}", output.name, describe_place(output, index));
       finding.token = workload.token();
-      recorder_.add(finding);
       ++row(selected, *devices_[1]).failed;
+      recorder_.add(finding);
       return;
     }
     ++recorder_.result().identical_across_devices;
@@ -387,23 +387,11 @@ void note_never_launched(GateResult& result) {
   }
 }
 
-}  // namespace
-
-GateResult run_gate(const GateOptions& options) {
-  const Selection selection(options);
-  check_tokens(options, selection);
-  const std::vector<fixtures::TensorPath> files = check_files(options);
+void judge_all(const GateOptions& options, const Selection& selection,
+               const std::vector<fixtures::TensorPath>& files, const std::vector<Device*>& devices,
+               bool built_in, Recorder& recorder) {
   std::vector<FileUse> uses(files.size());
-  Recorder recorder;
-  const std::vector<Device*> devices = select_devices(options, recorder.result());
   Progress progress("gate");
-  const bool built_in = options.on.empty() && options.cases.empty();
-  recorder.result().every_row_must_compare = built_in;
-  if (options.shard.count > 1) {
-    recorder.result().notes.push_back(fmt::format("shard {} of {}: the other cases were not judged",
-                                                  options.shard.index + 1, options.shard.count));
-  }
-
   for (const Family* family : families()) {
     if (!selection.family(family->name())) continue;
     FamilyRun run(*family, devices, selection, options, recorder, progress);
@@ -425,6 +413,27 @@ GateResult run_gate(const GateOptions& options) {
   }
   if (built_in) note_never_launched(recorder.result());
   note_shows_no_write(recorder.result());
+}
+
+}  // namespace
+
+GateResult run_gate(const GateOptions& options) {
+  const Selection selection(options);
+  check_tokens(options, selection);
+  const std::vector<fixtures::TensorPath> files = check_files(options);
+  Recorder recorder(options.until);
+  const std::vector<Device*> devices = select_devices(options, recorder.result());
+  const bool built_in = options.on.empty() && options.cases.empty();
+  recorder.result().every_row_must_compare = built_in;
+  if (options.shard.count > 1) {
+    recorder.result().notes.push_back(fmt::format("shard {} of {}: the other cases were not judged",
+                                                  options.shard.index + 1, options.shard.count));
+  }
+
+  try {
+    judge_all(options, selection, files, devices, built_in, recorder);
+  } catch (const StoppedEarly&) {  // the result says so
+  }
   return std::move(recorder.result());
 }
 

@@ -28,6 +28,7 @@ struct GateOptions {
   Shard shard;                     ///< of the built-in cases
   std::vector<std::string> on;     ///< "FILE" or "FILE:TENSOR": judge these instead of the built-in cases
   std::vector<std::string> cases;  ///< tokens: judge these instead of the built-in cases
+  std::string until;               ///< stop at the first finding with this in its pattern; empty: never
 };
 
 /// A required device is absent, or the system refuses what the program needs of it; exit code 4.

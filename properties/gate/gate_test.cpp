@@ -228,6 +228,33 @@ TEST(Gate, ExitCodes) {
   EXPECT_EQ(result.exit_code(), exit_fail);
 }
 
+Finding damaged(std::string place, std::vector<std::string> patterns) {
+  return {Code::wrong_code, "", std::move(place), std::move(patterns), {}, ""};
+}
+
+TEST(Gate, RecorderStopsAtTheFindingThatIsAskedFor) {
+  Recorder recorder("row 1; tail");
+  recorder.add(damaged("a", {}));
+  recorder.add(damaged("b", {"tail dropped", "row 1"}));
+  EXPECT_TRUE(recorder.result().stopped_at.empty());
+  CaseResult last;
+  last.verdict = Verdict::fail;
+  last.findings = {damaged("c", {"row 1", "tail dropped"}), damaged("d", {})};
+  EXPECT_THROW(recorder.add(recorder.row("copy", "fast", "cpu"), last), StoppedEarly);
+  EXPECT_EQ(recorder.result().stopped_at, "row 1; tail");
+  ASSERT_EQ(recorder.result().findings.size(), 3u) << "those before, and the one itself";
+  EXPECT_EQ(recorder.result().findings[2].place, "c");
+  EXPECT_EQ(recorder.result().rows[0].failed, 1u) << "counted before the run ends";
+  EXPECT_EQ(recorder.result().exit_code(), exit_fail);
+}
+
+TEST(Gate, RecorderStopsAtNothingUnasked) {
+  Recorder unasked;
+  unasked.add(damaged("a", {"tail dropped"}));
+  EXPECT_NO_THROW(unasked.add(damaged("a", {"tail dropped"})));
+  EXPECT_TRUE(unasked.result().stopped_at.empty());
+}
+
 TEST(Gate, PoisonsDifferEverywhereAndMove) {
   std::size_t moved = 0;
   for (std::size_t i = 0; i + 1 < 4096; ++i) moved += poison(i) != poison(i + 1);

@@ -46,11 +46,15 @@ void Recorder::add(Row& row, const CaseResult& result) {
 }
 
 void Recorder::add(Finding finding) {
+  const bool last = !until_.empty() && text_of_patterns(finding).find(until_) != std::string::npos;
   if (kinds_.insert({finding.place, finding.code, finding.patterns}).second) {
     result_.findings.push_back(std::move(finding));
   } else {
     ++result_.suppressed;
   }
+  if (!last) return;
+  result_.stopped_at = until_;
+  throw StoppedEarly{};
 }
 
 bool Recorder::add(std::vector<Finding> findings) {

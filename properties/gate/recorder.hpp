@@ -4,14 +4,22 @@
 #include <set>
 #include <string>
 #include <tuple>
+#include <utility>
 
 #include "properties/gate/judge.hpp"
 #include "properties/gate/verdict.hpp"
 
 namespace assay::properties {
 
+/// The finding that the run was to stop at is recorded. Thrown through whatever runs, so that no loop of a
+/// family or a battery has to ask.
+struct StoppedEarly {};
+
 class Recorder {
  public:
+  /// `until`: the text in a finding's pattern that ends the run; empty: none does.
+  explicit Recorder(std::string until = "") : until_(std::move(until)) {}
+
   /// The row of that route and device, made on first use. Rows keep the order in which they were first asked
   /// for.
   Row& row(std::string_view family, std::string_view route, std::string_view device);
@@ -26,7 +34,8 @@ class Recorder {
   /// tells.
   void count(Row&, const CaseResult&);
 
-  /// Keeps the first finding of each kind (place, code, patterns) and counts the others as suppressed.
+  /// Keeps the first finding of each kind (place, code, patterns) and counts the others as suppressed. Throws
+  /// StoppedEarly when it is the one to stop at; what is to be counted of it must have been counted before.
   void add(Finding);
 
   /// Adds each; true when there was none.
@@ -35,6 +44,7 @@ class Recorder {
   GateResult& result() { return result_; }
 
  private:
+  std::string until_;
   GateResult result_;
   std::set<std::tuple<std::string, Code, std::vector<std::string>>> kinds_;
 };

@@ -1,7 +1,6 @@
 #include "properties/gate/report.hpp"
 
 #include <fmt/core.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -83,6 +82,8 @@ std::string closing_line(const GateResult& result, std::optional<double> seconds
     text +=
         fmt::format(", {} results bit-identical on cpu and cuda", grouped(result.identical_across_devices));
   }
+  if (!result.stopped_at.empty())
+    text += fmt::format(", stopped at the first '{}'", fixtures::printable(result.stopped_at));
   if (seconds) text += fmt::format(", {:.1f} s", *seconds);
   return text + fmt::format(", exit {}\n", code);
 }
@@ -112,7 +113,7 @@ std::string text_finding(const Finding& finding) {
   using fixtures::printable;
   std::string text = fmt::format("{} {}: {}\n", code_text(finding.code), printable(finding.place),
                                  printable(finding.summary));
-  if (!finding.patterns.empty()) text += fmt::format("  pattern: {}\n", fmt::join(finding.patterns, "; "));
+  if (!finding.patterns.empty()) text += fmt::format("  pattern: {}\n", text_of_patterns(finding));
   for (const std::string& note : finding.notes) text += fmt::format("  {}\n", printable(note));
   // A property names a token a line; any other token is one, though the name of its tensor may hold a
   // newline.
@@ -188,6 +189,7 @@ std::string json_report(const GateResult& result, const GateOptions& options) {
   document["properties_failed"] = result.properties_failed;
   document["identical_across_devices"] = result.identical_across_devices;
   document["notes"] = result.notes;
+  document["stopped_at"] = result.stopped_at;
   return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

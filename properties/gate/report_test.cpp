@@ -72,6 +72,14 @@ TEST(Report, APropertyHasALineForEachToken) {
       << text;
 }
 
+TEST(Report, ClosingLineSaysThatTheRunStopped) {
+  GateResult result;
+  result.findings.push_back({Code::wrong_code, "", "", {"truncation"}, {}, ""});
+  result.stopped_at = "trunc\033";
+  const std::string text = text_report(result, std::nullopt);
+  EXPECT_NE(text.find("compared, stopped at the first 'trunc\\x1b', exit 1\n"), std::string::npos) << text;
+}
+
 TEST(Report, ClosingLineOfNothingSpeaksOfNoRow) {
   const std::string text = text_report({}, std::nullopt);
   EXPECT_NE(text.find("VACUOUS: the options together select no route"), std::string::npos) << text;

@@ -1,5 +1,7 @@
 #include "properties/gate/verdict.hpp"
 
+#include <fmt/ranges.h>
+
 #include <array>
 #include <cstddef>
 
@@ -15,6 +17,10 @@ std::string_view code_text(Code code) {
                                                       "A006", "A007", "A008", "A009", "A010",
                                                       "A011", "A012", "A013", "A014", "A015"};
   return texts[static_cast<std::size_t>(code)];
+}
+
+std::string text_of_patterns(const Finding& finding) {
+  return fmt::format("{}", fmt::join(finding.patterns, "; "));
 }
 
 Verdict Row::verdict() const {

@@ -46,6 +46,8 @@ struct Finding {
   std::vector<std::string> notes;     ///< where, expected and actual codes, counts
   std::string token;                  ///< reproduces it
 };
+/// The patterns as a report shows them.
+std::string text_of_patterns(const Finding&);
 
 /// One row of the table: a route on a device.
 struct Row {
@@ -71,6 +73,7 @@ struct GateResult {
   std::vector<Finding> findings;  ///< the first few of each row; `suppressed` counts the rest
   std::uint64_t suppressed = 0;
   std::vector<std::string> notes;  ///< absent devices, tensors not judged and why
+  std::string stopped_at;          ///< the text of GateOptions::until, where a finding with it ended the run
   std::uint64_t properties_held = 0, properties_failed = 0;
   std::uint64_t identical_across_devices = 0;  ///< cases whose outputs were bit-identical on all devices
   /// Built-in cases are chosen so that every route takes some and launches all its kernels: a row in which

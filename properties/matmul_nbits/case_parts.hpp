@@ -17,6 +17,7 @@ inline constexpr Format models[] = {Format::bf16, Format::fp16, Format::fp32};
 inline constexpr Schedule schedules[] = {Schedule::split_k, Schedule::multicol, Schedule::natural,
                                          Schedule::tile, Schedule::mma};
 inline constexpr std::size_t all_bits[] = {2, 4, 8}, all_blocks[] = {16, 32, 64, 128, 256};
+/// That every sweep goes through; those behind them are of one use, with cases of their own.
 inline constexpr std::size_t patterns = 15;
 
 inline Pattern pattern_of(std::size_t turn) { return Pattern{static_cast<std::uint8_t>(turn % patterns)}; }

@@ -342,6 +342,24 @@ void add_bounds(Cases& cases) {
   }
 }
 
+/// Results at both ends of fp16: the last numbers, which a bf16 model rounds up to 65536 (no code before it
+/// may be taken for the end), and -0, which nothing but 32 lanes with a block each make.
+void add_ends_of_fp16(Cases& cases) {
+  Point last = point_of(Format::bf16, Schedule::split_k, 4, 3, 64);
+  last.pattern = Pattern::last_fp16;
+  for (const Schedule schedule : {Schedule::split_k, Schedule::tile, Schedule::mma}) {
+    last.contracts.schedule = schedule;
+    cases.add(last);
+  }
+  for (const std::size_t k : {1024u, 1056u}) {
+    for (const Schedule schedule : {Schedule::multicol, Schedule::natural}) {
+      Point vanishing = point_of(Format::fp16, schedule, 1, 8, k);
+      vanishing.pattern = Pattern::vanishing;
+      cases.add(vanishing);
+    }
+  }
+}
+
 /// More columns, rows and elements along K than 16 bits count.
 void add_big_extents(Cases& cases) {
   constexpr std::size_t over = 65600;
@@ -358,6 +376,7 @@ void add_big_extents(Cases& cases) {
     cases.add_in_turn(point_of(Format::bf16, schedule, over, 1, 4));
     cases.add_in_turn(point_of(Format::fp16, schedule, 1, 2, over + 1));
   }
+  cases.add_in_turn(point_of(Format::fp32, Schedule::tile, 1, 2, over + 1));
   Point many = point_of(Format::bf16, Schedule::split_k, 1, 1030, 8);  // more thread blocks than 8 bits count
   many.contracts.k_split = 8;
   cases.add(many);
@@ -371,6 +390,16 @@ void add_big_extents(Cases& cases) {
   Point columns = point_of(Format::bf16, Schedule::split_k, 1, 33, 16392);
   columns.prefetch = 4;
   cases.add(columns);
+}
+
+/// More blocks than 16 bits count.
+void add_many_blocks(Cases& cases) {
+  constexpr std::size_t over = 65600;
+  for (const Schedule schedule : schedules)
+    cases.add_in_turn(point_of(Format::fp16, schedule, 1, 1, 32 * over));
+  Point narrow = point_of(Format::fp32, Schedule::tile, 1, 1, 16 * over);
+  narrow.shape.block = 16;
+  cases.add_in_turn(narrow);
 }
 
 /// Codes of A, each under a weight of its own column.
@@ -426,7 +455,9 @@ std::vector<Point> cases(Level level, std::uint64_t seed) {
   add_bounds(cases);
   add_codes_of_a(cases, 96, 8);
   add_big_extents(cases);
+  add_ends_of_fp16(cases);
   if (level != Level::quick) {
+    add_many_blocks(cases);
     add_codes_of_a(cases, 1024, 64);
     add_large(cases);
   }

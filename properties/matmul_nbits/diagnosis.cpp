@@ -100,6 +100,19 @@ class Elements {
   std::vector<bool> wrong_;
 };
 
+/// Every wrong element is +0 where -0 is right.
+bool sign_of_zero_lost(const Point& point, const arithmetic::Acceptance& right,
+                       std::span<const std::byte> actual, std::span<const std::byte> before) {
+  const std::size_t width = element_width(point);
+  std::vector<std::byte> negative(actual.begin(), actual.end());
+  for (const std::size_t i : mismatching(right, actual, before)) {
+    const auto element = std::span(negative).subspan(i * width, width);
+    if (std::ranges::any_of(element, [](std::byte byte) { return byte != std::byte{0}; })) return false;
+    element.back() = std::byte{0x80};
+  }
+  return compare(right, negative, before, 0).passed();
+}
+
 /// Row 0 is right and every later row holds what was there before.
 bool later_rows_stale(const Elements& y) {
   if (y.rows() < 2 || !y.row_right(0)) return false;
@@ -218,6 +231,8 @@ std::vector<Diagnosis> diagnose(const Point& point, const oracle::Operands& oper
                                 std::span<const std::byte> before) {
   std::vector<Diagnosis> found;
   if (compare(right, actual, before, 0).passed()) return found;
+  // Alone: whatever else makes +0 of such a sum would explain it as well.
+  if (sign_of_zero_lost(point, right, actual, before)) return {{"sign of zero lost", "-0 became +0"}};
   oracle::Contracts contracts = point.contracts;
   contracts.judge = oracle::Judge::bits;
   for (const NamedFault& named : named_faults) {

@@ -88,6 +88,24 @@ class Damaged {
 };
 using Names = std::vector<std::string>;
 
+TEST(Diagnosis, SignOfZeroLost) {
+  MatmulWorkload workload(parse("matmul_nbits:model=fp16,schedule=multicol,n=8,k=1024,pattern=vanishing"));
+  std::vector<std::byte> y = workload.acceptance()[0].lo;
+  std::size_t negative_zeros = 0;
+  for (std::size_t i = 1; i < y.size(); i += 2) {
+    if (y[i] != std::byte{0x80} || y[i - 1] != std::byte{0}) continue;
+    y[i] = std::byte{0};
+    ++negative_zeros;
+  }
+  EXPECT_EQ(negative_zeros, 6u) << "all but every fourth column";
+  EXPECT_EQ(patterns(workload, y), Names{"sign of zero lost"});
+  y[0] ^= std::byte{1};
+  EXPECT_NE(patterns(workload, y), Names{"sign of zero lost"}) << "not +0";
+  y[0] ^= std::byte{1};
+  y[2 * 3 + 1] ^= std::byte{0x80};
+  EXPECT_NE(patterns(workload, y), Names{"sign of zero lost"}) << "the other way round";
+}
+
 TEST(Diagnosis, StaleRowsAfterTheFirst) {
   Damaged y("m=3,n=5,k=64");
   EXPECT_EQ(y.names(), Names{}) << "nothing is damaged yet";
