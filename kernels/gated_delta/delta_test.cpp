@@ -378,6 +378,35 @@ TEST(GatedDelta, StepsOfManySequences) {
   }
 }
 
+/// Sequences of a second row of the grid, and of the end of the first. Few have a slot, so that the pool is
+/// small.
+TEST(GatedDelta, MoreSequencesThanARowOfThreadBlocks) {
+  for (const Layout layout : layouts) {
+    Problem p = problem_of(layout, State::fp32, 32770);
+    p.pool = 3;
+    p.value_heads = 1;
+    Input input = input_of(p);
+    std::fill(input.slots.begin(), input.slots.end(), -1);
+    input.slots[0] = 2;
+    input.slots[32767] = 0;
+    input.slots[32769] = 1;
+    expect_the_bits_of_the_schedule(p, input);
+  }
+}
+
+/// One column a lane where the columns are few for the multiprocessors, of which the cpu device has one, else
+/// two. Were one of the two forms for none of its problems, it would judge the other alone.
+TEST(GatedDelta, TheCpuDeviceRunsBothFormsOfTheFirstLayout) {
+  Device& cpu = *device(DeviceKind::cpu);
+  for (const std::int64_t batch : {1, 2}) {
+    Problem p = problem_of(Layout::kv, State::fp32, batch);
+    p.value_heads = 1;
+    const auto ran = run(cpu, routes(DeviceKind::cpu)[0], p, input_of(p));
+    ASSERT_EQ(ran.witness.launches.size(), 1u);
+    EXPECT_EQ(ran.witness.launches[0].grid.x, batch == 1 ? 2u : 1u) << "thread blocks of a head";
+  }
+}
+
 TEST(GatedDelta, NumbersThatAreNoNumbersStayWhereTheyBelong) {
   for (const Layout layout : layouts) {
     for (const State state : states) {

@@ -139,9 +139,10 @@ void launch_form(LaunchContext& context, const Problem& problem) {
 
 template <unsigned kKeyDim, unsigned kValueDim, State kState>
 void launch(LaunchContext& context, const Problem& problem) {
-  // Two columns a lane where that leaves a thread block for every multiprocessor.
+  // Two columns a lane where that leaves more thread blocks than there are multiprocessors; so the cpu device,
+  // which has one, runs both forms.
   const std::int64_t wide_blocks = problem.batch * problem.value_heads * (kValueDim / 64);
-  if (wide_blocks >= context.device.capability().multiprocessors)
+  if (wide_blocks > context.device.capability().multiprocessors)
     return launch_form<kKeyDim, kValueDim, kState, 2>(context, problem);
   launch_form<kKeyDim, kValueDim, kState, 1>(context, problem);
 }
