@@ -63,10 +63,6 @@ std::size_t workspace_bytes(const Problem&);
 /// The k_split that the split-K kernel is meant to be run with on a device.
 unsigned k_split_for(std::int64_t n, unsigned multiprocessors);
 
-/// The prefetch that it is meant to be run with there: 4 where all columns are resident at once even so, else
-/// 2.
-unsigned prefetch_for(std::int64_t n, unsigned multiprocessors);
-
 struct Route {
   RouteInfo info;
   /// Decides from everything but the pointed-to contents (alignment of the pointers included).

@@ -150,12 +150,5 @@ TEST(Node, SlicesWhereColumnsDoNotGoRound) {
     EXPECT_EQ(k_split_for(one.n, one.multiprocessors), one.k_split) << one.n << " " << one.multiprocessors;
 }
 
-TEST(Node, LooksFurtherAheadWhereAllColumnsAreResident) {
-  EXPECT_EQ(prefetch_for(1, 132), 4u);
-  EXPECT_EQ(prefetch_for(4224, 132), 4u);
-  EXPECT_EQ(prefetch_for(4225, 132), 2u);
-  EXPECT_EQ(prefetch_for(33, 1), 2u);
-}
-
 }  // namespace
 }  // namespace assay::kernels::matmul_nbits

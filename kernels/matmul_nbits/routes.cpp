@@ -111,11 +111,6 @@ unsigned k_split_for(std::int64_t n, unsigned multiprocessors) {
   return (n + 3) / 4 < static_cast<std::int64_t>(multiprocessors) ? 8 : 2;
 }
 
-unsigned prefetch_for(std::int64_t n, unsigned multiprocessors) {
-  // Two thread blocks of 16 columns a multiprocessor, as the kernel's registers allow then.
-  return n <= static_cast<std::int64_t>(multiprocessors) * 32 ? 4 : 2;
-}
-
 #define ASSAY_LAUNCHES_OF(device)                                                                   \
   {                                                                                                 \
     device::matmul_nbits::launch_gemv_split_k, device::matmul_nbits::launch_gemv_multicol,          \

@@ -61,11 +61,9 @@ class Decoder {
     const std::int64_t row = pass.first_token + static_cast<std::int64_t>(layer(node));
     const auto* const a = static_cast<const Code16*>(found->buffer->data()) + row * weights.k();
     const unsigned multiprocessors = device_.capability().multiprocessors;
-    kernels::matmul_nbits::Problem problem = weights.node(
-        pass.tokens, a, nullptr, kernels::matmul_nbits::k_split_for(weights.n(), multiprocessors),
-        tensor_cores_of(device_));
-    problem.prefetch = kernels::matmul_nbits::prefetch_for(weights.n(), multiprocessors);
-    return problem;
+    return weights.node(pass.tokens, a, nullptr,
+                        kernels::matmul_nbits::k_split_for(weights.n(), multiprocessors),
+                        tensor_cores_of(device_));
   }
 
  private:
