@@ -143,6 +143,19 @@ __device__ __forceinline__ Bits256 load_nc_256(const void* address, [[maybe_unus
 #endif
 }
 
+/// 8 bytes, likewise.
+__device__ __forceinline__ Bits64 load_nc_64(const void* address, [[maybe_unused]] CachePolicy policy) {
+#if ASSAY_SM >= 80
+  Bits64 v;
+  asm volatile("ld.global.nc.L2::cache_hint.v2.b32 {%0, %1}, [%2], %3;"
+               : "=r"(v.word[0]), "=r"(v.word[1])
+               : "l"(address), "l"(policy.encoded));
+  return v;
+#else
+  return twin::load<Bits64>(address, 8);
+#endif
+}
+
 /// Two bytes, likewise.
 __device__ __forceinline__ std::uint32_t load_nc_16(const void* address,
                                                     [[maybe_unused]] CachePolicy policy) {

@@ -16,7 +16,7 @@ __global__ void copy(const std::byte* from, std::byte* to) {
   if constexpr (sizeof(T) == 2) {
     store_as(to, static_cast<std::uint16_t>(load_nc_16(from, evict_first_policy())));
   }
-  if constexpr (sizeof(T) == 8) store_64(to, load_as<Bits64>(from), evict_normal_policy());
+  if constexpr (sizeof(T) == 8) store_64(to, load_nc_64(from, evict_first_policy()), evict_normal_policy());
   if constexpr (sizeof(T) == 16)
     store_128(to, load_nc_128(from, evict_first_policy()), evict_normal_policy());
   if constexpr (sizeof(T) == 32) store_as(to, load_nc_256(from, evict_first_policy()));

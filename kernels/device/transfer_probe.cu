@@ -29,6 +29,12 @@ struct Load16 {
     store_as(to, high << 16 | low);
   }
 };
+struct Load64 {
+  using Chunk = Bits64;
+  static __device__ void move(const void* from, void* to, CachePolicy p) {
+    store_as(to, load_nc_64(from, p));
+  }
+};
 struct Load128 {
   using Chunk = Bits128;
   static __device__ void move(const void* from, void* to, CachePolicy p) {
@@ -195,10 +201,10 @@ constexpr WrapperProbe bulk_probe(std::string_view name) {
 std::vector<WrapperProbe> transfer_probes() {
   return {
       access_probe<Load8>("load_nc_8"),     access_probe<Load16>("load_nc_16"),
-      access_probe<Load128>("load_nc_128"), access_probe<Load256>("load_nc_256"),
-      access_probe<Store8>("store_8"),      access_probe<Store64>("store_64"),
-      access_probe<Store128>("store_128"),  bulk_probe<true>("bulk_load_2d"),
-      bulk_probe<false>("bulk_store_2d"),
+      access_probe<Load64>("load_nc_64"),   access_probe<Load128>("load_nc_128"),
+      access_probe<Load256>("load_nc_256"), access_probe<Store8>("store_8"),
+      access_probe<Store64>("store_64"),    access_probe<Store128>("store_128"),
+      bulk_probe<true>("bulk_load_2d"),     bulk_probe<false>("bulk_store_2d"),
   };
 }
 

@@ -53,8 +53,8 @@ struct Problem {
   bool interleaved = false;  ///< of Schedule::natural: the nibbles of every 32-bit word of b already are
                              ///< those of e0, e2, e4, e6, e1, e3, e5, e7
   unsigned k_split = 2;      ///< of Schedule::split_k: 2 or 8
-  unsigned prefetch = 4;     ///< of Schedule::split_k, 0, 2 or 4; changes no bit. Weights that a lane holds:
-                             ///< of one chunk; of one and the next; of four and the next four
+  unsigned prefetch = 4;     ///< of Schedule::split_k, 0, 2 or 4; changes no bit. Chunks of a slice whose
+                             ///< weights are under way while as many before them are worked on
 };
 
 /// What a route may ask of the memory behind Problem::workspace. Depends on shape and contracts alone.

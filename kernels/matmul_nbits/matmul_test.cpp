@@ -215,13 +215,27 @@ TEST(MatmulNbits, SplitKStagesAMoreThanOnce) {
       }
 }
 
-TEST(MatmulNbits, TwoColumnsALaneGiveTheSameBits) {
-  // Enough columns for the wide form on the executor and on a GPU.
+TEST(MatmulNbits, ManyColumnsAWarpGiveTheSameBits) {
+  // More columns than are resident at once on the executor, or on a GPU; slices of whole groups of chunks,
+  // and not.
   const std::int64_t n = devices().size() == 1 ? 133 : 64 * 132 + 5;
   for (const unsigned prefetch : {0u, 2u, 4u}) {
-    Problem p = problem_of(Schedule::split_k, Model::bf16, 1, n, 300);
-    p.prefetch = prefetch;
-    expect_as_the_oracle_says("direct", {p});
+    for (const std::int64_t k : {300, 2048, 4096}) {
+      Problem p = problem_of(Schedule::split_k, Model::bf16, 1, n, k);
+      p.prefetch = prefetch;
+      expect_as_the_oracle_says("direct", {p, k == 2048});
+    }
+  }
+}
+
+TEST(MatmulNbits, WholeGroupsOfChunksInEightSlices) {
+  for (const unsigned prefetch : {0u, 2u, 4u}) {
+    for (const std::int64_t k : {2048, 8192}) {
+      Problem p = problem_of(Schedule::split_k, Model::fp16, 1, 9, k);
+      p.k_split = 8;
+      p.prefetch = prefetch;
+      expect_as_the_oracle_says("direct", {p, prefetch == 2});
+    }
   }
 }
 

@@ -107,7 +107,8 @@ Workspace workspace_of(const Problem& problem) {
 std::size_t workspace_bytes(const Problem& problem) { return workspace_of(problem).bytes; }
 
 unsigned k_split_for(std::int64_t n, unsigned multiprocessors) {
-  // With two slices a thread block has four columns; where those do not go round, slices have to.
+  // With two slices a thread block of the reference has four columns; where those do not go round, slices
+  // have to.
   return (n + 3) / 4 < static_cast<std::int64_t>(multiprocessors) ? 8 : 2;
 }
 
