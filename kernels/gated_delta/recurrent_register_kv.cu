@@ -139,8 +139,8 @@ void launch_form(LaunchContext& context, const Problem& problem) {
 
 template <unsigned kKeyDim, unsigned kValueDim, State kState>
 void launch(LaunchContext& context, const Problem& problem) {
-  // Two columns a lane where that leaves more thread blocks than there are multiprocessors; so the cpu device,
-  // which has one, runs both forms.
+  // Two columns a lane where that leaves more thread blocks than there are multiprocessors; so the cpu
+  // device, which has one, runs both forms.
   const std::int64_t wide_blocks = problem.batch * problem.value_heads * (kValueDim / 64);
   if (wide_blocks > context.device.capability().multiprocessors)
     return launch_form<kKeyDim, kValueDim, kState, 2>(context, problem);

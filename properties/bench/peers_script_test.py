@@ -9,6 +9,7 @@ import h5py
 import numpy as np
 
 sys.path.insert(0, sys.argv[1])
+import gated_delta
 import matmul_nbits
 import mxfp8_cast as peers
 import protocol
@@ -67,11 +68,14 @@ def lines_of(*command):
 
 
 listed = set(lines_of(sys.argv[3], "bench", "--list"))
-for script, count in [("mxfp8_cast.py", 12), ("matmul_nbits.py", 4)]:
+for script, count in [("mxfp8_cast.py", 12), ("matmul_nbits.py", 4), ("gated_delta.py", 10)]:
     names = lines_of(f"{sys.argv[1]}/{script}", "--names")
     assert len(names) == count and set(names) <= listed, set(names) - listed
 # Bytes that the program counts at the same benchmarks: x, weights, scales, y.
 assert matmul_nbits.traffic(64, 128) == 2 * 128 + 64 * 64 + 64 * 4 * 2 + 2 * 64
+
+# One sequence: its states twice, q, k and v, gates, a slot, o.
+assert gated_delta.traffic(1) == 2 * 4 * 32 * 128 * 128 + 2 * (2 * 16 + 32) * 128 + 2 * 4 * 32 + 4 + 2 * 32 * 128
 
 # Of every benchmark its peers, then the fastest of the copies that were timed beside them.
 first, second = (protocol.Task(name, "peer A", "how", 100, None) for name in ("one", "two"))
