@@ -331,17 +331,23 @@ Point any_decay(bool long_horizons) {
     point.shape.pool = 1;
     point.shape.key_dim = point.shape.value_dim = 64;
   }
-  point.contracts.judge = oracle::Judge::bound;
+  // A bf16 state rounded at hundreds of steps that forget little may be off by as much as it is: a bound that
+  // says nothing.
+  const bool bounded = point.shape.steps <= 16 || point.contracts.state == Format::fp32;
+  if (bounded) point.contracts.judge = oracle::Judge::bound;
   return point;
 }
 
-/// One horizon of decays at a time: long ones only from the level on that has thousands of tries.
+/// One horizon of decays at a time: long ones only from the level on that has a thousand tries.
 Property horizons() {
-  return {"horizons", "every decay keeps within its error bound over 1, 2, 16 and 256 steps",
-          [](Bench& bench) {
-            const bool long_horizons = bench.tries() > 500;
-            return Over::judged("", "", [=] { return any_decay(long_horizons); }).check(bench);
-          }};
+  return {
+      "horizons",
+      "over 1, 2, 16 and 256 steps every decay keeps within its error bound, or to the bit where that is as "
+      "wide as the state",
+      [](Bench& bench) {
+        const bool long_horizons = bench.tries() > 500;
+        return Over::judged("", "", [=] { return any_decay(long_horizons); }).check(bench);
+      }};
 }
 
 bool is_zero_without_slot(const DeltaWorkload& workload, const Contents& contents) {
