@@ -381,6 +381,9 @@ TEST(GatedDelta, StepsOfManySequences) {
 /// Sequences of a second row of the grid, and of the end of the first. Few have a slot, so that the pool is
 /// small.
 TEST(GatedDelta, MoreSequencesThanARowOfThreadBlocks) {
+#if defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "thread blocks like any other, but 65,540 of them: minutes with ThreadSanitizer";
+#endif
   for (const Layout layout : layouts) {
     Problem p = problem_of(layout, State::fp32, 32770);
     p.pool = 3;
