@@ -2,6 +2,7 @@
 // give, and the bound is small enough to reject faults.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cmath>
 #include <string>
 #include <vector>
@@ -186,6 +187,19 @@ std::size_t rejected(const Acceptance& a, const std::vector<std::byte>& codes) {
 }
 
 // Nothing that a tolerance larger than the signal would pass: zero, the bias alone, the opposite, the double.
+/// Every code is its zero point, so that every product is a zero and nothing is rounded.
+TEST(Bound, AZeroOfNoRoundingHasItsSign) {
+  for (const Setting& s : settings()) {
+    Case c = testing::random_case(s.contracts.model, s.shape, {Draw::moderate, false, false}, 7000);
+    const unsigned middle = s.shape.bits == 2 ? 0xAA : s.shape.bits == 4 ? 0x88 : 0x80;
+    std::fill(c.b.begin(), c.b.end(), std::byte(middle));
+    const Acceptance bits = bits_of(s.contracts, c), bound = accept(s.contracts, c.shape, c.operands());
+    EXPECT_EQ(bound.lo, bits.lo);
+    EXPECT_EQ(bound.hi, bits.lo);
+    EXPECT_EQ(formats::decode(bits.format, code_of(bits, bits.lo, 0)).kind, formats::Kind::zero);
+  }
+}
+
 TEST(Bound, RejectsWhatALooseToleranceWouldPass) {
   for (const Setting& s : settings()) {
     const Case c = testing::random_case(s.contracts.model, s.shape, {}, 6000);
