@@ -1,7 +1,6 @@
 #include "oracles/arithmetic/exact_operations.hpp"
 
 #include <bit>
-#include <boost/multiprecision/cpp_int.hpp>
 #include <cassert>
 #include <utility>
 
@@ -54,6 +53,21 @@ Exact finite_sum(const Exact& a, const Exact& b) {
   return compressed(a.negative, high - low - (lost ? 1 : 0), exponent, lost);
 }
 
+struct Root {
+  std::uint64_t floor, remainder;  ///< radicand = floor^2 + remainder
+};
+
+/// Digit by digit: a bit of the root is set where its square still fits into what is left.
+Root integer_root(std::uint64_t radicand) {
+  std::uint64_t root = 0;
+  for (std::uint64_t bit = std::uint64_t{1} << 62; bit != 0; bit >>= 2) {
+    const bool fits = radicand >= root + bit;
+    radicand -= fits ? root + bit : 0;
+    root = (root >> 1) + (fits ? bit : 0);
+  }
+  return {root, radicand};
+}
+
 }  // namespace
 
 Exact product(const Exact& a, const Exact& b) {
@@ -97,12 +111,11 @@ Exact square_root(const Exact& x) {
   if (x.negative) return Exact::nan();
   if (x.kind == Kind::infinity) return x;
   assert(x.significand >> 32 == 0);
-  // An even exponent, and 93 bits or more, so that the root has 47.
-  const int lift = 92 + (x.exponent & 1);
-  boost::multiprecision::cpp_int radicand = x.significand, remainder;
-  radicand <<= lift;
-  const boost::multiprecision::cpp_int root = boost::multiprecision::sqrt(radicand, remainder);
-  return Exact::finite(false, static_cast<std::uint64_t>(root), (x.exponent - lift) / 2, remainder != 0);
+  // An even exponent, and a radicand of 62 or 63 bits, so that the root has 31 or 32.
+  int lift = 63 - width(x.significand);
+  lift -= (x.exponent - lift) & 1;
+  const auto [root, remainder] = integer_root(x.significand << lift);
+  return Exact::finite(false, root, (x.exponent - lift) / 2, remainder != 0);
 }
 
 }  // namespace assay::arithmetic

@@ -19,8 +19,8 @@ formats::Exact sum(const formats::Exact& a, const formats::Exact& b);
 /// no sticky bits. NaN from NaN, 0 / 0 and Inf / Inf; a finite number over zero is Inf.
 formats::Exact quotient(const formats::Exact& a, const formats::Exact& b);
 
-/// The square root, with 47 leading bits or more and a sticky bit for the rest. A significand of at most 32
-/// bits, no sticky bit. NaN from NaN and from what is below zero; of -0 it is -0.
+/// The square root, with 31 leading bits or more and a sticky bit for the rest: fp32 needs 24 and one more. A
+/// significand of at most 32 bits, no sticky bit. NaN from NaN and from what is below zero; of -0 it is -0.
 formats::Exact square_root(const formats::Exact& x);
 
 }  // namespace assay::arithmetic
