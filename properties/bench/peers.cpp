@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <set>
 
 #include "fixtures/files/mapped_file.hpp"
 #include "fixtures/files/messages.hpp"
@@ -29,8 +30,18 @@ json parse(const std::filesystem::path& file) {
   const auto mapped = fixtures::MappedFile::open(file);
   const auto bytes = mapped->bytes();
   const auto* const begin = reinterpret_cast<const char*>(bytes.data());
+  // The parser keeps the last of two members with one name; an item that has them says two things.
+  std::vector<std::set<std::string>> open;
+  const auto watch = [&](int, json::parse_event_t event, json& parsed) {
+    if (event == json::parse_event_t::object_start) open.emplace_back();
+    if (event == json::parse_event_t::object_end) open.pop_back();
+    if (event == json::parse_event_t::key && !open.back().insert(parsed.get<std::string>()).second)
+      fixtures::bad_file(file,
+                         fmt::format("the key {} twice in one object", in_quotes(parsed.get<std::string>())));
+    return true;
+  };
   try {
-    return json::parse(begin, begin + bytes.size());
+    return json::parse(begin, begin + bytes.size(), watch);
   } catch (const json::parse_error& error) {
     fixtures::bad_file(file, fmt::format("it is not JSON, from byte {} on", error.byte));
   } catch (const json::exception&) {

@@ -70,6 +70,8 @@ TEST_F(PeersFile, WhatIsWrongIsNamed) {
           "it holds a number that is too large");
   refused(R"([{"name": "rowwise, 4 x 8", "peer": "x", "time_ms": 1}])",
           "item 0: unknown key 'time_ms'; the nearest is 'time_us'");
+  refused(R"([{"name": "rowwise, 4 x 8", "peer": "x", "time_us": 1, "time_us": 2}])",
+          "the key 'time_us' twice in one object");
   refused("[" + good + "," + good + "]", "item 1: item 0 is of the same name and peer");
 }
 

@@ -64,7 +64,10 @@ std::optional<int> take_exponent(std::string_view text, char mark) {
   if (text.empty()) return 0;
   if ((text.front() | 0x20) != mark) return std::nullopt;
   text.remove_prefix(1);
-  if (!text.empty() && text.front() == '+') text.remove_prefix(1);
+  if (text.starts_with('+')) {
+    text.remove_prefix(1);
+    if (text.starts_with('-')) return std::nullopt;  // from_chars would take it
+  }
   int exponent = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), exponent);
   if (error != std::errc{} || end != text.data() + text.size() || exponent < -5000 || exponent > 5000)

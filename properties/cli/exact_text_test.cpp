@@ -30,8 +30,8 @@ TEST(ExactText, RoundsOnceFromDecimals) {
 }
 
 TEST(ExactText, RefusesWhatIsNoNumber) {
-  for (const char* text :
-       {"", "-", ".", "1.5x", "e5", "0x", "0x1.8p", "1e", "1e99999", "one", "1..5", "--1"}) {
+  for (const char* text : {"", "-", ".", "1.5x", "e5", "0x", "0x1.8p", "1e", "1e99999", "one", "1..5", "--1",
+                           "1e+-5", "1e++5", "0x1p+-1"}) {
     EXPECT_FALSE(parse_exact(text).has_value()) << text;
   }
 }

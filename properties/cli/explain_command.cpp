@@ -6,6 +6,7 @@
 
 #include "fixtures/files/tensor_file.hpp"
 #include "fixtures/tensor/errors.hpp"
+#include "fixtures/tensor/printable.hpp"
 #include "oracles/formats/codec.hpp"
 #include "properties/cli/commands.hpp"
 #include "properties/cli/exact_text.hpp"
@@ -46,8 +47,8 @@ std::optional<std::uint64_t> parse_code(std::string_view text) {
 
 void explain_code(const formats::Spec& spec, std::uint64_t code, const std::string& text) {
   if (code >> spec.bits != 0)
-    throw BadInput(
-        fmt::format("explain: code {} does not fit the {} bits of {}", text, spec.bits, spec.name));
+    throw BadInput(fmt::format("explain: code {} does not fit the {} bits of {}",
+                               fixtures::excerpt(text, 120), spec.bits, spec.name));
   fmt::print("{} {}\n", spec.name, properties::describe_code(spec.format, static_cast<std::uint32_t>(code)));
 }
 
@@ -57,7 +58,8 @@ void explain_value(const formats::Spec& spec, const formats::Exact& value, const
     throw BadInput(fmt::format("explain: {} has no code for {}", spec.name, text));
   }
   if (!spec.has_sign && !integer && value.negative && value.kind == formats::Kind::finite) {
-    throw BadInput(fmt::format("explain: {} has no sign, so no code for {}", spec.name, text));
+    throw BadInput(
+        fmt::format("explain: {} has no sign, so no code for {}", spec.name, fixtures::excerpt(text, 120)));
   }
   using formats::Overflow;
   using formats::Rounding;
@@ -85,8 +87,8 @@ int explain_numbers(Format format, const std::vector<std::string>& words) {
     } else if (const auto value = parse_exact(words[i])) {
       explain_value(spec, *value, words[i]);
     } else {
-      throw BadInput(
-          fmt::format("explain: '{}' is neither a code (0x7E) nor a number (1.5, 0x1.8p0, inf)", words[i]));
+      throw BadInput(fmt::format("explain: {} is neither a code (0x7E) nor a number (1.5, 0x1.8p0, inf)",
+                                 fixtures::in_quotes(words[i])));
     }
   }
   return properties::exit_pass;
@@ -121,8 +123,8 @@ int explain(const std::vector<std::string>& words) {
       return properties::exit_pass;
     }
   }
-  throw BadInput(fmt::format("explain: nothing is called '{}'; the nearest is '{}' (assay explain lists all)",
-                             phrase, fixtures::nearest(phrase, known_words())));
+  throw BadInput(fmt::format("explain: nothing is called {}; the nearest is '{}' (assay explain lists all)",
+                             fixtures::in_quotes(phrase), fixtures::nearest(phrase, known_words())));
 }
 
 }  // namespace assay::cli

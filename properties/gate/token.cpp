@@ -7,11 +7,14 @@
 
 #include "fixtures/files/tensor_file.hpp"
 #include "fixtures/tensor/errors.hpp"
+#include "fixtures/tensor/printable.hpp"
 
 namespace assay::properties {
 
 void TokenReader::refuse(const std::string& reason) const {
-  throw BadInput(fmt::format("case '{}': {}", token_, reason));
+  constexpr std::size_t longest = 500;  // of each; a token that this program prints is shorter
+  throw BadInput(
+      fmt::format("case '{}': {}", fixtures::excerpt(token_, longest), fixtures::excerpt(reason, longest)));
 }
 
 std::size_t TokenReader::choice(std::string_view key, std::string_view value,

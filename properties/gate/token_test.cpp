@@ -38,6 +38,14 @@ TEST(Token, PairsInOrderAndTheRestForTheLastKey) {
   EXPECT_EQ(complaint([] { pairs_of("family:a=1,b"); }), "case 'family:a=1,b': 'b' is not key=value");
 }
 
+TEST(Token, AComplaintIsOneShortLine) {
+  EXPECT_EQ(complaint([] { pairs_of("family:\x1b[2J\n"); }),
+            "case 'family:\\x1b[2J\\x0a': '\\x1b[2J\\x0a' is not key=value");
+  const std::string x500(500, 'x');
+  EXPECT_EQ(complaint([&] { TokenReader(x500 + "y").refuse(x500 + "y"); }),
+            "case '" + x500 + "...': " + x500 + "...");
+}
+
 TEST(Token, ValuesAreCheckedWhole) {
   const TokenReader reader("t");
   EXPECT_EQ(reader.number("n", "64", 1, 64), 64u);
