@@ -48,6 +48,9 @@ struct Record {
   std::vector<Entry> entries;
 };
 
+/// The longest text of a record, in bytes: an attribute in an object header is below 64 KiB.
+inline constexpr std::size_t longest_text = 60'000;
+
 /// SHA-256, lower-case hex.
 std::string sha256(std::span<const std::byte>);
 
@@ -59,11 +62,12 @@ std::string digest(const std::vector<CodeArray>&);
 
 /// The file's bytes: no time, place, address or library default in them. The record must be consistent
 /// (programmer error otherwise): digests that match, sizes that match shapes, names without '/' that are
-/// unique in their list, and texts without NUL of at most 60,000 bytes.
+/// unique in their list, and texts without NUL of at most longest_text bytes.
 std::vector<std::byte> to_bytes(const Record&);
 
 /// The inverse. Throws BadInput with the reason: not a golden record, another version, truncated, changed, or
-/// a structure that is not that of a record.
+/// a structure that is not that of a record. A seal is no signature, so the HDF5 library reads the content in
+/// a child process (run_isolated), which limits a record to 256 MiB.
 Record from_bytes(std::span<const std::byte>);
 
 /// to_bytes into a temporary file beside it, flushed to disk, then renamed: whatever happens, the path holds

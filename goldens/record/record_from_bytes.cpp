@@ -1,14 +1,19 @@
-// File content to record. The seal has shown that the bytes are as some program sealed them; what is checked
-// here is that this is the structure of a record, all of it and nothing else.
+// File content to record. The seal has shown that the bytes are as some program sealed them, which any
+// program can do; what is checked here is that this is the structure of a record, all of it and nothing else.
+// The HDF5 library, which such a file can crash, reads it in a child process.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <set>
 
 #include "fixtures/files/hdf5_library.hpp"
+#include "fixtures/files/isolate.hpp"
 #include "fixtures/files/messages.hpp"
 #include "fixtures/tensor/tensor.hpp"
+#include "goldens/record/content.hpp"
 #include "goldens/record/envelope.hpp"
+#include "goldens/record/parcel.hpp"
 #include "goldens/record/record.hpp"
 
 namespace assay::goldens {
@@ -20,11 +25,13 @@ using fixtures::in_quotes;
 using Texts = std::map<std::string, std::string>;
 
 [[noreturn]] void refuse(const std::string& where, std::string_view reason) {
-  throw BadInput(fmt::format("is not a well-formed record: {}: {}", where, reason));
+  constexpr std::size_t longest_place = 300;  // names in it are the file's
+  throw BadInput(
+      fmt::format("is not a well-formed record: {}: {}", fixtures::excerpt(where, longest_place), reason));
 }
 
 void require(bool ok, const std::string& where, std::string_view what) {
-  if (!ok) refuse(where, fmt::format("{} (HDF5: {})", what, fixtures::hdf5_reason()));
+  if (!ok) refuse(where, fmt::format("{} (HDF5: {})", what, fixtures::printable(fixtures::hdf5_reason())));
 }
 
 std::vector<std::string> attribute_names(hid_t object, const std::string& where) {
@@ -45,8 +52,9 @@ std::string read_text(hid_t object, const std::string& name, const std::string& 
   require(attribute && type && space, where, "an attribute cannot be opened");
   const hsize_t size = H5Aget_storage_size(attribute);
   if (H5Tget_class(type) != H5T_STRING || H5Tis_variable_str(type) != 0 ||
-      H5Sget_simple_extent_type(space) != H5S_SCALAR || size != H5Tget_size(type) || size > 65'535)
-    refuse(where, fmt::format("attribute {} is not one fixed-length text", in_quotes(name)));
+      H5Sget_simple_extent_type(space) != H5S_SCALAR || size != H5Tget_size(type) || size > longest_text)
+    refuse(where, fmt::format("attribute {} is not one fixed-length text of at most {} bytes",
+                              in_quotes(name), longest_text));
   std::string text(size, '\0');
   require(H5Aread(attribute, type, text.data()) >= 0, where, "an attribute cannot be read");
   text.resize(std::min(text.find('\0'), text.size()));
@@ -55,7 +63,10 @@ std::string read_text(hid_t object, const std::string& name, const std::string& 
 
 Texts read_texts(hid_t object, const std::string& where) {
   Texts texts;
-  for (const std::string& name : attribute_names(object, where)) texts[name] = read_text(object, name, where);
+  for (const std::string& name : attribute_names(object, where)) {
+    if (name.empty() || !texts.emplace(name, read_text(object, name, where)).second)
+      refuse(where, fmt::format("its attribute {} has no name, or that of another", in_quotes(name)));
+  }
   return texts;
 }
 
@@ -68,6 +79,11 @@ Texts read_texts(hid_t object, const std::string& where, std::vector<std::string
   return texts;
 }
 
+/// Whether the library would take the whole of it for one name.
+bool is_name(const std::string& name) {
+  return !name.empty() && name != "." && name.find('/') == name.npos && fixtures::is_utf8(name);
+}
+
 /// Names of the hard links of a group, in creation order.
 std::vector<std::string> link_names(hid_t group, const std::string& where) {
   std::vector<std::string> names;
@@ -78,6 +94,11 @@ std::vector<std::string> link_names(hid_t group, const std::string& where) {
   };
   require(H5Literate(group, H5_INDEX_CRT_ORDER, H5_ITER_INC, nullptr, collect, &names) >= 0, where,
           "its members cannot be listed, or are links");
+  std::set<std::string_view> seen;
+  for (const std::string& name : names) {
+    if (!is_name(name) || !seen.insert(name).second)
+      refuse(where, fmt::format("its member {} has no name, or that of another", in_quotes(name)));
+  }
   return names;
 }
 
@@ -92,7 +113,7 @@ Hdf5Id open_group(hid_t parent, const std::string& name, const std::string& wher
   return group;
 }
 
-CodeArray read_array(hid_t group, const std::string& name, const std::string& where) {
+CodeArray read_array(hid_t group, const std::string& name, const std::string& where, std::size_t file_size) {
   const Hdf5Id dataset(H5Dopen2(group, name.c_str(), H5P_DEFAULT), H5Dclose);
   require(static_cast<bool>(dataset), where, "is not a dataset");
   CodeArray array;
@@ -116,6 +137,8 @@ CodeArray read_array(hid_t group, const std::string& name, const std::string& wh
   // What the writer stores: the codes and, in a chunk, their four-byte checksum.
   const bool plain = array.shape.empty() || elements == 0u;
   const hsize_t stored = H5Dget_storage_size(dataset);
+  if (stored > file_size)
+    refuse(where, fmt::format("{} bytes are stated in a file of {}", stored, file_size));
   if (!elements || *elements > stored / static_cast<std::size_t>(width) ||
       stored - *elements * static_cast<std::size_t>(width) != (plain ? 0 : 4))
     refuse(where, fmt::format("shape {} does not fit the {} bytes stored", fixtures::shape_text(array.shape),
@@ -127,36 +150,27 @@ CodeArray read_array(hid_t group, const std::string& name, const std::string& wh
   return array;
 }
 
-std::vector<CodeArray> read_arrays(hid_t parent, const std::string& name, const std::string& where) {
+std::vector<CodeArray> read_arrays(hid_t parent, const std::string& name, const std::string& where,
+                                   std::size_t file_size) {
   const Hdf5Id group = open_group(parent, name, where);
   read_texts(group, where, {});
   std::vector<CodeArray> arrays;
   for (const std::string& link : link_names(group, where))
-    arrays.push_back(read_array(group, link, where + "/" + link));
+    arrays.push_back(read_array(group, link, where + "/" + link, file_size));
   return arrays;
 }
 
-void check_digest(const std::string& where, std::string_view what, const std::vector<CodeArray>& arrays,
-                  const std::string& stated) {
-  if (const std::string actual = digest(arrays); actual != stated)
-    refuse(where, fmt::format("the {} digest is {}, {} stated", what, actual, in_quotes(stated)));
-}
-
-Entry read_entry(hid_t entries, const std::string& name) {
+Entry read_entry(hid_t entries, const std::string& name, std::size_t file_size) {
   const std::string where = "/entries/" + name;
   const Hdf5Id group = open_group(entries, name, where);
   Texts texts = read_texts(group, where, {"token", "input_digest", "output_digest"});
   expect_links(group, where, {"inputs", "outputs"});
-  Entry entry{texts["token"], read_arrays(group, "inputs", where + "/inputs"),
-              read_arrays(group, "outputs", where + "/outputs"), texts["input_digest"],
-              texts["output_digest"]};
-  if (entry.input_digest.size() != 64) refuse(where, "the input digest is not a SHA-256");
-  if (!entry.inputs.empty()) check_digest(where, "input", entry.inputs, entry.input_digest);
-  check_digest(where, "output", entry.outputs, entry.output_digest);
-  return entry;
+  return {texts["token"], read_arrays(group, "inputs", where + "/inputs", file_size),
+          read_arrays(group, "outputs", where + "/outputs", file_size), texts["input_digest"],
+          texts["output_digest"]};
 }
 
-Record read_content(hid_t file) {
+Record read_file(hid_t file, std::size_t file_size) {
   const Hdf5Id root = open_group(file, "/", "/");
   Texts texts = read_texts(root, "/", {"record", "family"});
   if (texts["record"] != record_title)
@@ -173,16 +187,27 @@ Record read_content(hid_t file) {
     const std::string expected = fmt::format("{:06}", record.entries.size());
     if (name != expected)
       refuse("/entries", fmt::format("{} stands where {} is expected", in_quotes(name), expected));
-    record.entries.push_back(read_entry(entries, name));
+    record.entries.push_back(read_entry(entries, name, file_size));
   }
   return record;
 }
 
+void check_digest(const std::string& where, std::string_view what, const std::vector<CodeArray>& arrays,
+                  const std::string& stated) {
+  if (const std::string actual = digest(arrays); actual != stated)
+    refuse(where, fmt::format("the {} digest is {}, {} stated", what, actual, in_quotes(stated)));
+}
+
+/// The child has worked on foreign input, so what carries the verdict is checked after it.
+void check_entry(const std::string& where, const Entry& entry) {
+  if (entry.input_digest.size() != 64) refuse(where, "the input digest is not a SHA-256");
+  if (!entry.inputs.empty()) check_digest(where, "input", entry.inputs, entry.input_digest);
+  check_digest(where, "output", entry.outputs, entry.output_digest);
+}
+
 }  // namespace
 
-Record from_bytes(std::span<const std::byte> bytes) {
-  verify_seal(bytes);
-  const std::lock_guard lock(fixtures::hdf5_mutex());
+Record read_content(std::span<const std::byte> bytes) {
   const fixtures::QuietHdf5 quiet;
   const Hdf5Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
   // The core driver copies the image and, without a backing store, writes nothing anywhere.
@@ -192,7 +217,25 @@ Record from_bytes(std::span<const std::byte> bytes) {
           "the file", "cannot be held in memory");
   const Hdf5Id file(H5Fopen("golden", H5F_ACC_RDONLY, access), H5Fclose);
   require(static_cast<bool>(file), "the file", "HDF5 cannot open it");
-  return read_content(file);
+  return read_file(file, bytes.size());
+}
+
+Record from_bytes(std::span<const std::byte> bytes) {
+  verify_seal(bytes);
+  // The image, the arrays and the answer are each about as large as the file; the rest is the library's own.
+  const fixtures::IsolationLimits limits{(std::size_t{512} << 20) + 8 * bytes.size(),
+                                         static_cast<unsigned>(3 + bytes.size() / 10'000'000)};
+  std::string answer;
+  try {
+    answer = fixtures::run_isolated([&] { return pack(read_content(bytes)); }, limits);
+  } catch (const fixtures::IsolationFailure& failure) {
+    refuse("the file",
+           fmt::format("the HDF5 library cannot read it: {}", fixtures::printable(failure.what())));
+  }
+  Record record = unpack(answer);
+  for (std::size_t i = 0; i < record.entries.size(); ++i)
+    check_entry(fmt::format("/entries/{:06}", i), record.entries[i]);
+  return record;
 }
 
 }  // namespace assay::goldens

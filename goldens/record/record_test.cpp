@@ -223,6 +223,24 @@ TEST_F(ResealedTest, ForeignElementsAreNamed) {
             where + "shape [4, 1] does not fit the 0 bytes stored");
 }
 
+TEST_F(ResealedTest, WhatCannotBeWrittenIsNotRead) {
+  const auto attribute_of = [](std::size_t size) {
+    return [size](hid_t file) -> herr_t {
+      H5Adelete(file, "family");
+      const fixtures::Hdf5Id text(H5Tcopy(H5T_C_S1), H5Tclose);
+      H5Tset_size(text, size);
+      const fixtures::Hdf5Id scalar(H5Screate(H5S_SCALAR), H5Sclose);
+      const fixtures::Hdf5Id attribute(H5Acreate2(file, "family", text, scalar, H5P_DEFAULT, H5P_DEFAULT),
+                                       H5Aclose);
+      return H5Awrite(attribute, text, std::string(size, 'f').c_str());
+    };
+  };
+  EXPECT_EQ(after(attribute_of(longest_text)), "");
+  EXPECT_EQ(after(attribute_of(longest_text + 1)),
+            "is not a well-formed record: /: attribute 'family' is not one fixed-length text of at most "
+            "60000 bytes");
+}
+
 TEST_F(RecordFileTest, EqualContentIsEqualBytesInProcessesOfTheirOwn) {
   // The second process fills every allocation with 0xA5: an uninitialised byte in the file would differ. The
   // first record is a second older: a timestamp would differ.

@@ -23,7 +23,6 @@ namespace {
 
 using fixtures::Hdf5Id;
 
-constexpr std::size_t longest_text = 60'000;         // an attribute in an object header is below 64 KiB
 constexpr std::size_t largest_array = 0xFFFF'FFFFu;  // a chunk's size is a 32-bit number
 
 /// Nothing in a record makes the library fail; when it does, memory or the system did.
