@@ -1,0 +1,56 @@
+# Fuzz targets: arbitrary bytes for everything that reads what a stranger wrote.
+#
+# Every build has fuzz_test, which hands the committed seeds to every target. With ASSAY_FUZZ, which needs clang, there
+# are also the programs fuzz_NAME (all of them: target fuzz_targets) with libFuzzer, AddressSanitizer and UBSan;
+# scripts/fuzz builds and runs them.
+if(ASSAY_FUZZ)
+  if(NOT CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    message(FATAL_ERROR "ASSAY_FUZZ needs clang, which brings libFuzzer; the compiler is ${CMAKE_CXX_COMPILER_ID}. "
+      "Configure with -DCMAKE_CXX_COMPILER=clang++, or use scripts/fuzz.")
+  endif()
+  if(ASSAY_SANITIZE)
+    message(FATAL_ERROR "ASSAY_FUZZ brings its own sanitizers; ASSAY_SANITIZE is '${ASSAY_SANITIZE}' and has to be empty")
+  endif()
+  target_compile_options(assay_flags INTERFACE -O1 -fsanitize=address,undefined,fuzzer-no-link
+    -fno-sanitize-recover=all -fno-omit-frame-pointer)
+  target_link_options(assay_flags INTERFACE -fsanitize=address,undefined)
+  add_custom_target(fuzz_targets)
+endif()
+
+# assay_fuzz_target(NAME [SOURCES files under properties/...] [DEPENDS ...])
+function(assay_fuzz_target name)
+  cmake_parse_arguments(arg "" "" "SOURCES;DEPENDS" ${ARGN})
+  list(TRANSFORM arg_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/properties/)
+  set_property(GLOBAL APPEND PROPERTY assay_fuzz_sources ${CMAKE_CURRENT_SOURCE_DIR}/${name}.cpp ${arg_SOURCES})
+  set_property(GLOBAL APPEND PROPERTY assay_fuzz_depends ${arg_DEPENDS})
+  if(ASSAY_FUZZ)
+    if(NOT TARGET assay_fuzz_driver)
+      add_library(assay_fuzz_driver OBJECT fuzz.cpp driver_main.cpp)
+      target_link_libraries(assay_fuzz_driver PUBLIC assay_files)
+    endif()
+    add_executable(fuzz_${name} ${name}.cpp ${arg_SOURCES} $<TARGET_OBJECTS:assay_fuzz_driver>)
+    target_link_libraries(fuzz_${name} PRIVATE assay_files ${arg_DEPENDS})
+    target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+    add_dependencies(fuzz_targets fuzz_${name})
+  endif()
+endfunction()
+
+# The test of the seeds, over all targets so far.
+function(assay_fuzz_test)
+  if(NOT ASSAY_TESTS)
+    return()
+  endif()
+  get_property(sources GLOBAL PROPERTY assay_fuzz_sources)
+  get_property(depends GLOBAL PROPERTY assay_fuzz_depends)
+  list(REMOVE_DUPLICATES sources)
+  list(REMOVE_DUPLICATES depends)
+  add_executable(fuzz_test fuzz_test.cpp fuzz.cpp ${sources})
+  target_link_libraries(fuzz_test PRIVATE assay_files ${depends} GTest::gtest GTest::gtest_main)
+  target_compile_definitions(fuzz_test PRIVATE ASSAY_FUZZ_SEEDS="${CMAKE_CURRENT_SOURCE_DIR}/seeds")
+  add_test(NAME fuzz COMMAND fuzz_test)
+  set_tests_properties(fuzz PROPERTIES LABELS "properties;fuzz")
+  if(NOT TARGET properties_tests)
+    add_custom_target(properties_tests)
+  endif()
+  add_dependencies(properties_tests fuzz_test)
+endfunction()
