@@ -5,6 +5,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <string>
@@ -22,12 +23,28 @@ namespace {
   fixtures::bad_file(path, fmt::format("cannot be written: {}: {}", step, reason));
 }
 
+std::filesystem::path folder_of(const std::filesystem::path& path) {
+  return path.has_parent_path() ? path.parent_path() : ".";
+}
+
+/// A rename or a removal lasts only once the folder is on disk. A file system that cannot flush a folder has
+/// done its best.
+void flush_folder_of(const std::filesystem::path& path) {
+  const int descriptor = open(folder_of(path).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (descriptor < 0) return;
+  fsync(descriptor);
+  close(descriptor);
+}
+
+void tell(const AtStep& at_step, FileStep step) {
+  if (at_step) at_step(step);
+}
+
 /// Closes and removes the temporary file unless it was renamed away.
 class Temporary {
  public:
   explicit Temporary(const std::filesystem::path& path) : target_(path) {
-    const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-    name_ = (folder / ("." + path.filename().string() + ".XXXXXX")).string();
+    name_ = (folder_of(path) / ("." + path.filename().string() + ".XXXXXX")).string();
     descriptor_ = mkostemp(name_.data(), O_CLOEXEC);
     if (descriptor_ < 0) {
       name_.clear();
@@ -41,13 +58,16 @@ class Temporary {
   Temporary(const Temporary&) = delete;
   Temporary& operator=(const Temporary&) = delete;
 
-  void fill(std::span<const std::byte> bytes) {
+  void write(std::span<const std::byte> bytes) {
     while (!bytes.empty()) {
       const ssize_t wrote = ::write(descriptor_, bytes.data(), bytes.size());
       if (wrote < 0 && errno == EINTR) continue;
       if (wrote < 0) refuse(target_, "writing");
       bytes = bytes.subspan(static_cast<std::size_t>(wrote));
     }
+  }
+
+  void finish() {
     // mkostemp lets only the owner read; an approved file is for everyone.
     if (fchmod(descriptor_, 0644) != 0) refuse(target_, "setting its mode");
     if (fsync(descriptor_) != 0) refuse(target_, "flushing");
@@ -69,19 +89,41 @@ class Temporary {
 }  // namespace
 
 void replace_file(const std::filesystem::path& path, std::span<const std::byte> bytes,
-                  const std::function<void()>& before_rename) {
+                  const AtStep& at_step) {
   Temporary temporary(path);
-  temporary.fill(bytes);
-  if (before_rename) before_rename();
+  tell(at_step, FileStep::created);
+  const std::size_t half = bytes.size() / 2;
+  temporary.write(bytes.first(half));
+  tell(at_step, FileStep::half_written);
+  temporary.write(bytes.subspan(half));
+  tell(at_step, FileStep::written);
+  temporary.finish();
+  tell(at_step, FileStep::flushed);
   temporary.take_place();
-  // The rename itself lasts only once the folder is on disk. A file system that cannot flush a folder has
-  // done its best.
-  const std::filesystem::path folder = path.has_parent_path() ? path.parent_path() : ".";
-  const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  if (descriptor >= 0) {
-    fsync(descriptor);
-    close(descriptor);
-  }
+  tell(at_step, FileStep::renamed);
+  flush_folder_of(path);
+}
+
+void rename_file(const std::filesystem::path& from, const std::filesystem::path& to, const AtStep& at_step) {
+  if (std::rename(from.c_str(), to.c_str()) != 0) refuse(to, "renaming");
+  tell(at_step, FileStep::renamed);
+  flush_folder_of(to);
+}
+
+void remove_file(const std::filesystem::path& path, const AtStep& at_step) {
+  if (unlink(path.c_str()) != 0) refuse(path, "removing");
+  tell(at_step, FileStep::removed);
+  flush_folder_of(path);
+}
+
+std::string target_of_temporary(std::string_view name) {
+  constexpr std::size_t random = 7;  // of ".XXXXXX"
+  if (name.size() < random + 2 || name[0] != '.' || name[name.size() - random] != '.') return {};
+  const std::string_view letters = name.substr(name.size() - random + 1);
+  const bool usual = std::ranges::all_of(letters, [](char c) {
+    return (c >= '0' && c <= '9') || (c >= 'A' && c <= 'Z') || (c >= 'a' && c <= 'z');
+  });
+  return usual ? std::string(name.substr(1, name.size() - random - 1)) : std::string();
 }
 
 }  // namespace assay::goldens

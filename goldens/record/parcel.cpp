@@ -100,6 +100,7 @@ std::string pack(const Record& record) {
     out.arrays(entry.outputs);
     out.text(entry.input_digest);
     out.text(entry.output_digest);
+    out.text(entry.route);
   }
   return out.take();
 }
@@ -119,6 +120,7 @@ Record unpack(std::string_view text) {
     entry.outputs = in.arrays();
     entry.input_digest = in.word();
     entry.output_digest = in.word();
+    entry.route = in.word();
     record.entries.push_back(std::move(entry));
   }
   in.end();

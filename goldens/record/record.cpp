@@ -5,7 +5,6 @@
 #include "fixtures/files/mapped_file.hpp"
 #include "fixtures/files/messages.hpp"
 #include "fixtures/tensor/sha256.hpp"
-#include "goldens/record/atomic_file.hpp"
 
 namespace assay::goldens {
 
@@ -39,7 +38,20 @@ std::string digest(const std::vector<CodeArray>& arrays) {
   return sha.hex();
 }
 
-void write(const std::filesystem::path& path, const Record& record) { replace_file(path, to_bytes(record)); }
+std::string content_digest(const Record& record) {
+  Sha256 sha;
+  add_text(sha, record.family);
+  add_number(sha, record.entries.size());
+  for (const Entry& entry : record.entries) {
+    for (const std::string* text : {&entry.token, &entry.route, &entry.input_digest, &entry.output_digest})
+      add_text(sha, *text);
+  }
+  return sha.hex();
+}
+
+void write(const std::filesystem::path& path, const Record& record, const AtStep& at_step) {
+  replace_file(path, to_bytes(record), at_step);
+}
 
 Record read(const std::filesystem::path& path) {
   const auto file = fixtures::MappedFile::open(path);

@@ -2,9 +2,12 @@
 //
 // The file, readable with h5py:
 //   bytes 0..511    user block: "assay golden record 1", the SHA-256 and the length of all that follows,
-//   NUL-padded /               attributes record, family /provenance     one attribute a key /entries/000000
-//   attributes token, input_digest, output_digest; groups inputs and outputs, each with its datasets in
-//                   creation order: uint8 | uint16 | uint32, attribute format, one fletcher32 chunk
+//                   NUL-padded
+//   /               attributes record, family
+//   /provenance     one attribute a key
+//   /entries/000000 attributes token, input_digest, output_digest and, of what a device gave, route; groups
+//                   inputs and outputs, each with its datasets in creation order: uint8 | uint16 | uint32,
+//                   attribute format, one fletcher32 chunk
 // The library checks its own checksums, but not of every byte; the user block's digest is verified before the
 // library sees the file, so a changed byte anywhere is an error and never a misread.
 #pragma once
@@ -18,6 +21,7 @@
 #include <vector>
 
 #include "fixtures/tensor/errors.hpp"
+#include "goldens/record/atomic_file.hpp"
 #include "oracles/formats/format.hpp"
 
 namespace assay::goldens {
@@ -39,6 +43,7 @@ struct Entry {
   std::vector<CodeArray> outputs;
   std::string input_digest;   ///< digest() of the inputs, kept here or generated
   std::string output_digest;  ///< digest() of the outputs
+  std::string route = {};     ///< of what a device gave: the routes that left these bits, by ", "; else empty
 };
 
 struct Record {
@@ -60,6 +65,12 @@ std::string sha256(std::span<const std::byte>);
 /// text.
 std::string digest(const std::vector<CodeArray>&);
 
+/// SHA-256 of what a record says, wherever that comes from: the family and, of every entry in order, token,
+/// route, input digest and output digest; the provenance is left out. Texts are hashed as in digest(), ahead
+/// of the entries stands their number. With one version of HDF5 records of one digest and one provenance are
+/// the same bytes.
+std::string content_digest(const Record&);
+
 /// The file's bytes: no time, place, address or library default in them. The record must be consistent
 /// (programmer error otherwise): digests that match, sizes that match shapes, names without '/' that are
 /// unique in their list, and texts without NUL of at most longest_text bytes.
@@ -70,9 +81,9 @@ std::vector<std::byte> to_bytes(const Record&);
 /// a child process (run_isolated), which limits a record to 256 MiB.
 Record from_bytes(std::span<const std::byte>);
 
-/// to_bytes into a temporary file beside it, flushed to disk, then renamed: whatever happens, the path holds
-/// the old content or the new. Throws BadInput naming file and reason when the disk refuses.
-void write(const std::filesystem::path&, const Record&);
+/// to_bytes through replace_file: whatever happens, the path holds the old content or the new. Throws
+/// BadInput naming file and reason when the disk refuses.
+void write(const std::filesystem::path&, const Record&, const AtStep& at_step = {});
 
 /// Throws BadInput naming file and reason, as from_bytes or because the file cannot be opened.
 Record read(const std::filesystem::path&);

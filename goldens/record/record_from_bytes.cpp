@@ -163,11 +163,16 @@ std::vector<CodeArray> read_arrays(hid_t parent, const std::string& name, const 
 Entry read_entry(hid_t entries, const std::string& name, std::size_t file_size) {
   const std::string where = "/entries/" + name;
   const Hdf5Id group = open_group(entries, name, where);
-  Texts texts = read_texts(group, where, {"token", "input_digest", "output_digest"});
+  std::vector<std::string> expected{"token", "input_digest", "output_digest"};
+  if (H5Aexists(group, "route") > 0) expected.push_back("route");
+  Texts texts = read_texts(group, where, expected);
   expect_links(group, where, {"inputs", "outputs"});
-  return {texts["token"], read_arrays(group, "inputs", where + "/inputs", file_size),
-          read_arrays(group, "outputs", where + "/outputs", file_size), texts["input_digest"],
-          texts["output_digest"]};
+  return {texts["token"],
+          read_arrays(group, "inputs", where + "/inputs", file_size),
+          read_arrays(group, "outputs", where + "/outputs", file_size),
+          texts["input_digest"],
+          texts["output_digest"],
+          texts["route"]};
 }
 
 Record read_file(hid_t file, std::size_t file_size) {

@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <tuple>
 
 #include "fixtures/files/hdf5_library.hpp"
 #include "goldens/record/atomic_file.hpp"
@@ -101,6 +102,28 @@ TEST(RecordTest, TheDigestIsTheDocumentedOne) {
   number(1), text += "a", number(4), text += "e4m3", number(1), number(3), number(3), text += "\x01\x02\x03";
   const CodeArray array{"a", formats::Format::e4m3, {3}, {std::byte{1}, std::byte{2}, std::byte{3}}};
   EXPECT_EQ(digest({array}), sha256(std::as_bytes(std::span(text))));
+}
+
+TEST(RecordTest, TheContentDigestSeesAllButTheProvenance) {
+  const std::string expected = content_digest(sample_record());
+  std::vector<Record> changed(7, sample_record());
+  changed[0].family = "other";
+  changed[1].entries.pop_back();
+  std::swap(changed[2].entries[0], changed[2].entries[1]);
+  changed[3].entries[0].token = "token=3";
+  changed[4].entries[0].route = "register";
+  changed[5].entries[0].input_digest[0] ^= 1;
+  changed[6].entries[0].output_digest[0] ^= 1;
+  for (std::size_t i = 0; i < changed.size(); ++i) EXPECT_NE(content_digest(changed[i]), expected) << i;
+  Record record = sample_record();
+  record.provenance = {{"source_revision", "another"}};
+  EXPECT_EQ(content_digest(record), expected);
+}
+
+TEST(RecordTest, ARouteIsKept) {
+  Record record = sample_record();
+  record.entries[2].route = "register, staged";
+  EXPECT_TRUE(same(from_bytes(to_bytes(record)), record));
 }
 
 TEST(RecordTest, EveryChangedByteIsNoticed) {
@@ -276,22 +299,47 @@ TEST_F(RecordFileTest, MessagesNameTheFile) {
             nowhere.string() + ": cannot be written: no temporary file beside it: No such file or directory");
 }
 
-TEST_F(ReplaceFileTest, AKillBeforeTheRenameLeavesTheOldFile) {
-  const fs::path path = folder_ / "golden.h5";
-  put(path, text_bytes("old"));
+/// Whether a process that is killed at that moment of replace_file() dies there.
+bool killed_at(FileStep moment, const fs::path& path, std::string_view content) {
   const pid_t pid = fork();
   if (pid == 0) {
-    replace_file(path, text_bytes("new content"), [] { raise(SIGKILL); });
+    replace_file(path, text_bytes(content), [&](FileStep step) {
+      if (step == moment) raise(SIGKILL);
+    });
     _exit(0);
   }
   int status = 0;
-  ASSERT_EQ(waitpid(pid, &status, 0), pid);
-  ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL);
-  EXPECT_EQ(bytes_of_file(path).size(), 3u);
-  EXPECT_TRUE(Store{folder_.parent_path()}.records(folder_.filename().string()).size() == 1)
-      << "the leftover is no record";
-  replace_file(path, text_bytes("new content"));
+  return waitpid(pid, &status, 0) == pid && WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+}
+
+TEST_F(ReplaceFileTest, AKillLeavesTheOldFileOrTheNew) {
+  const fs::path path = folder_ / "golden.h5";
+  const auto temporaries = [&] {
+    std::size_t count = 0;
+    for (const StoredFile& file : Store{folder_.parent_path()}.files(folder_.filename().string()))
+      count += file.kind == FileKind::temporary && file.record == "golden";
+    return count;
+  };
+  put(path, text_bytes("old"));
+  std::size_t left = 0;
+  for (const FileStep step :
+       {FileStep::created, FileStep::half_written, FileStep::written, FileStep::flushed}) {
+    EXPECT_TRUE(killed_at(step, path, "new content"));
+    EXPECT_EQ(bytes_of_file(path).size(), 3u);
+    EXPECT_EQ(temporaries(), ++left) << "the leftover is known by its name";
+  }
+  EXPECT_TRUE(killed_at(FileStep::renamed, path, "new content"));
   EXPECT_EQ(bytes_of_file(path).size(), 11u);
+  EXPECT_EQ(temporaries(), left);
+  EXPECT_FALSE(killed_at(FileStep::removed, path, "whole")) << "nothing is removed, so nothing died";
+  EXPECT_EQ(bytes_of_file(path).size(), 5u);
+}
+
+TEST(TemporaryTest, NamesAreRecognised) {
+  EXPECT_EQ(target_of_temporary(".a.h5.Xy12Z0"), "a.h5");
+  EXPECT_EQ(target_of_temporary(".a.pending.h5.abcdef"), "a.pending.h5");
+  for (const char* name : {"a.h5.Xy12Z0", ".a.h5", ".a.h5.Xy12Z", ".a.h5.Xy-2Z0", "..Xy12Z0", ".Xy12Z0", ""})
+    EXPECT_EQ(target_of_temporary(name), "") << name;
 }
 
 TEST_F(ReplaceFileTest, AFailedRenameLeavesNothing) {
@@ -302,17 +350,38 @@ TEST_F(ReplaceFileTest, AFailedRenameLeavesNothing) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 1);
 }
 
-TEST_F(StoreTest, RecordsInNameOrder) {
+TEST_F(StoreTest, FilesAreWhatTheirNamesSay) {
   const fs::path family = folder_ / "cast";
-  fs::create_directory(family);
-  for (const char* name :
-       {"b.h5", "a.h5", "c.h5", ".a.h5.Xy12Z0", ".hidden.h5", "CMakeLists.txt", "notes.md"})
-    put(family / name, text_bytes("x"));
-  const std::vector<fs::path> expected{family / "a.h5", family / "b.h5", family / "c.h5"};
-  EXPECT_EQ(Store{folder_}.records("cast"), expected);
-  EXPECT_TRUE(Store{folder_}.records("none").empty());
+  fs::create_directories(family / "hardware" / "deep");
+  const std::vector<std::tuple<const char*, FileKind, const char*>> expected = {
+      {".a.h5.Xy12Z0", FileKind::temporary, "a"},
+      {".b.pending.h5.Xy12Z0", FileKind::temporary, "b"},
+      {".hidden.h5", FileKind::other, ""},
+      {"CMakeLists.txt", FileKind::build, ""},
+      {"a.h5", FileKind::approved, "a"},
+      {"a.pending.h5", FileKind::pending, "a"},
+      {"cases.txt", FileKind::other, ""},
+      {"hardware/.gitkeep", FileKind::build, ""},
+      {"hardware/cases.txt", FileKind::list, ""},
+      {"hardware/deep/a.h5", FileKind::other, ""},
+      {"hardware/expected.txt", FileKind::list, ""},
+      {"hardware/h200.h5", FileKind::approved, "hardware/h200"},
+      {"hardware/h200.pending.h5", FileKind::pending, "hardware/h200"},
+      {"notes.md", FileKind::other, ""},
+  };
+  for (const auto& [name, kind, record] : expected) put(family / name, text_bytes("x"));
+  const auto files = Store{folder_}.files("cast");
+  ASSERT_EQ(files.size(), expected.size());
+  for (std::size_t i = 0; i < files.size(); ++i) {
+    const auto& [name, kind, record] = expected[i];
+    EXPECT_EQ(files[i].path, family / name);
+    EXPECT_EQ(files[i].kind, kind) << name;
+    EXPECT_EQ(files[i].record, record) << name;
+  }
+  EXPECT_EQ(Store{folder_}.approved("cast", "hardware/h200"), family / "hardware" / "h200.h5");
+  EXPECT_EQ(Store{folder_}.pending("cast", "a"), family / "a.pending.h5");
   put(folder_ / "file", text_bytes("x"));
-  EXPECT_EQ(refusal([&] { Store{folder_}.records("file"); }),
+  EXPECT_EQ(refusal([&] { Store{folder_}.files("file"); }),
             (folder_ / "file").string() + ": cannot be listed: Not a directory");
 }
 

@@ -59,29 +59,37 @@ void check(const Record& record) {
 }
 
 /// A file for the library to write. On disk, because the image that the library makes of a file in memory
-/// (H5Fget_file_image, 1.10) has a superblock whose checksum is wrong when there is a user block.
+/// (H5Fget_file_image, 1.10) has a superblock whose checksum is wrong when there is a user block. Its name
+/// lasts only until the library has opened it, so that a process that is killed later leaves nothing.
 class ScratchFile {
  public:
   ScratchFile() : path_((std::filesystem::temp_directory_path() / "golden.XXXXXX").string()) {
-    const int descriptor = mkostemp(path_.data(), O_CLOEXEC);
-    if (descriptor < 0)
+    descriptor_ = mkostemp(path_.data(), O_CLOEXEC);
+    if (descriptor_ < 0)
       throw std::runtime_error(
           fmt::format("no temporary file in {}", std::filesystem::temp_directory_path().string()));
-    close(descriptor);
   }
-  ~ScratchFile() { unlink(path_.c_str()); }
+  ~ScratchFile() {
+    drop_name();
+    close(descriptor_);
+  }
   ScratchFile(const ScratchFile&) = delete;
   ScratchFile& operator=(const ScratchFile&) = delete;
 
   const std::string& path() const { return path_; }
+  void drop_name() {
+    if (!path_.empty()) unlink(path_.c_str());
+    path_.clear();
+  }
 
   std::vector<std::byte> content() const {
-    const auto file = fixtures::MappedFile::open(path_);
+    const auto file = fixtures::MappedFile::open(fmt::format("/proc/self/fd/{}", descriptor_));
     return {file->bytes().begin(), file->bytes().end()};
   }
 
  private:
   std::string path_;
+  int descriptor_ = -1;
 };
 
 void write_text(hid_t object, const char* name, const std::string& text) {
@@ -171,6 +179,7 @@ void write_content(hid_t file, const Record& record) {
     write_text(group, "token", entry.token);
     write_text(group, "input_digest", entry.input_digest);
     write_text(group, "output_digest", entry.output_digest);
+    if (!entry.route.empty()) write_text(group, "route", entry.route);
     write_arrays(group, "inputs", entry.inputs);
     write_arrays(group, "outputs", entry.outputs);
   }
@@ -182,7 +191,7 @@ std::vector<std::byte> to_bytes(const Record& record) {
   check(record);
   const std::lock_guard lock(fixtures::hdf5_mutex());
   const fixtures::QuietHdf5 quiet;
-  const ScratchFile scratch;
+  ScratchFile scratch;
   {
     const Hdf5Id creation(H5Pcreate(H5P_FILE_CREATE), H5Pclose);
     const Hdf5Id access(H5Pcreate(H5P_FILE_ACCESS), H5Pclose);
@@ -195,6 +204,7 @@ std::vector<std::byte> to_bytes(const Record& record) {
             "file settings");
     const Hdf5Id file(H5Fcreate(scratch.path().c_str(), H5F_ACC_TRUNC, creation, access), H5Fclose);
     require(static_cast<bool>(file), "a file");
+    scratch.drop_name();
     write_content(file, record);
     require(H5Fflush(file, H5F_SCOPE_GLOBAL) >= 0, "a flush");
   }

@@ -67,8 +67,8 @@ inline bool same(const Record& a, const Record& b) {
          std::equal(a.entries.begin(), a.entries.end(), b.entries.begin(), b.entries.end(),
                     [&](const Entry& x, const Entry& y) {
                       return x.token == y.token && x.input_digest == y.input_digest &&
-                             x.output_digest == y.output_digest && arrays(x.inputs, y.inputs) &&
-                             arrays(x.outputs, y.outputs);
+                             x.output_digest == y.output_digest && x.route == y.route &&
+                             arrays(x.inputs, y.inputs) && arrays(x.outputs, y.outputs);
                     });
 }
 

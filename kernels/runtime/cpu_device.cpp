@@ -137,6 +137,10 @@ class CpuDevice final : public Device {
   /// One multiprocessor, so that the sizes at which kernels change their ways are small ones.
   Capability capability() const override { return {90, 1}; }
 
+  std::map<std::string, std::string> provenance() const override {
+    return {{"device", "executor"}, {"compute_capability", "none; kernels are run as for 9.0"}};
+  }
+
   std::unique_ptr<DeviceBuffer> allocate(std::string name, std::size_t bytes,
                                          std::size_t alignment) override {
     return std::make_unique<CpuBuffer>(std::move(name), bytes, alignment);

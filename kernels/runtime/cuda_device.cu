@@ -8,7 +8,9 @@
 #include <cxxabi.h>
 
 #include <cstdlib>
+#include <map>
 #include <span>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -115,6 +117,21 @@ class FirstCudaDevice final : public Device {
   DeviceKind kind() const override { return DeviceKind::cuda; }
   std::string name() const override { return name_; }
   Capability capability() const override { return capability_; }
+
+  std::map<std::string, std::string> provenance() const override {
+    int runtime = 0, driver = 0;
+    throw_if_failed(cudaRuntimeGetVersion(&runtime), "reading the version of the CUDA runtime");
+    throw_if_failed(cudaDriverGetVersion(&driver), "reading the version of CUDA that the driver supports");
+    const auto version = [](int number) {  // 1000 * major + 10 * minor
+      return std::to_string(number / 1000) + "." + std::to_string(number % 1000 / 10);
+    };
+    return {{"device", name_},
+            {"compute_capability",
+             std::to_string(capability_.sm / 10) + "." + std::to_string(capability_.sm % 10)},
+            {"multiprocessors", std::to_string(capability_.multiprocessors)},
+            {"cuda_runtime", version(runtime)},
+            {"cuda_driver", version(driver)}};
+  }
 
   std::unique_ptr<DeviceBuffer> allocate(std::string name, std::size_t bytes,
                                          std::size_t alignment) override {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -55,6 +56,10 @@ class Device {
   virtual std::string name() const = 0;
   /// The cpu device has the generation that the kernels are tuned for, so that it runs the same paths.
   virtual Capability capability() const = 0;
+  /// What a record of its outputs has to say of it, as the runtime reports it: device, capability and, of a
+  /// GPU, the versions of the CUDA runtime and of what the driver supports. Nothing that changes from run to
+  /// run.
+  virtual std::map<std::string, std::string> provenance() const = 0;
   /// `alignment`: what data() is a multiple of and, exactly, no more (data() is not a multiple of
   /// 2*alignment), so that a kernel relying on more is caught. A power of two from 1 to 256. Throws
   /// DeviceError.

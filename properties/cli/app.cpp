@@ -17,18 +17,28 @@
 #include "kernels/runtime/witness.hpp"
 #include "properties/bench/bench.hpp"
 #include "properties/cli/commands.hpp"
+#include "properties/cli/options.hpp"
 
 namespace assay::cli {
-namespace {
 
 using kernels::DeviceKind;
-using properties::Level;
-using properties::Shard;
 
 const char* const exit_codes =
     "Exit codes: 0 pass, 1 fail, 2 usage or bad input, 3 vacuous (nothing was compared), 4 environment (a "
     "required\n"
     "device or tool is absent, output cannot be written, or an internal error).";
+
+DeviceKind parse_device(const std::string& name) {
+  if (name == "cpu") return DeviceKind::cpu;
+  if (name == "cuda") return DeviceKind::cuda;
+  throw BadInput(fmt::format("unknown device '{}'; the nearest is '{}'", name,
+                             fixtures::nearest(name, {"cpu", "cuda", "all"})));
+}
+
+namespace {
+
+using properties::Level;
+using properties::Shard;
 
 /// All option and command names of `app` and below, for "the nearest is".
 void collect_names(const CLI::App& app, std::vector<std::string>& names) {
@@ -39,13 +49,6 @@ void collect_names(const CLI::App& app, std::vector<std::string>& names) {
     names.push_back(command->get_name());
     collect_names(*command, names);
   }
-}
-
-DeviceKind parse_device(const std::string& name) {
-  if (name == "cpu") return DeviceKind::cpu;
-  if (name == "cuda") return DeviceKind::cuda;
-  throw BadInput(fmt::format("unknown device '{}'; the nearest is '{}'", name,
-                             fixtures::nearest(name, {"cpu", "cuda", "all"})));
 }
 
 Level parse_level(const std::string& name) {
@@ -228,21 +231,6 @@ void add_bench(CLI::App& app, BenchWords& words, std::function<int()>& action) {
   bench->callback([&] { action = [&words] { return cli::bench(bench_arguments(words)); }; });
 }
 
-void add_golden(CLI::App& app, std::vector<std::string>& files, std::string& folder,
-                std::function<int()>& action) {
-  CLI::App* golden = app.add_subcommand("golden", "Golden records: approved bits with provenance");
-  golden->require_subcommand(1);
-  CLI::App* verify = golden->add_subcommand("verify", "Check records against the oracle and every route");
-  verify->add_option("files", files, "records; default: every approved one")->type_name("FILE...");
-  verify->footer(exit_codes);
-  verify->callback([&] { action = [&files] { return golden_verify(files); }; });
-  CLI::App* regen = golden->add_subcommand("regen", "Recompute all records from the oracle into a folder");
-  regen->add_option("--out", folder, "folder to write <family>/<record>.h5 into")
-      ->type_name("FOLDER")
-      ->required();
-  regen->callback([&] { action = [&folder] { return golden_regen(folder); }; });
-}
-
 /// What the program prints on stderr is one line, whatever a file or an argument put into it.
 int complain(const std::string& message, int code) {
   // Unlike fmt::print this does not throw when stderr cannot be written: the exit code still tells.
@@ -331,8 +319,7 @@ int run(int argc, char** argv) {
 
   std::function<int()> action;
   GateWords gate_words;
-  std::vector<std::string> words, files;
-  std::string folder;
+  std::vector<std::string> words;
   BenchWords bench_words;
   add_gate(app, gate_words, action);
   add_bench(app, bench_words, action);
@@ -346,7 +333,7 @@ int run(int argc, char** argv) {
                    "e.g. 'e4m3 0x7E', 'bf16 1.5', 'A005', 'scale off by one'; none: what there is")
       ->type_name("WORD...");
   explain_command->callback([&] { action = [&words] { return explain(words); }; });
-  add_golden(app, files, folder, action);
+  add_golden(app, action);
 
   try {
     app.parse(argc, argv);

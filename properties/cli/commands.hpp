@@ -2,10 +2,15 @@
 #pragma once
 
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "properties/gate/gate.hpp"
+
+namespace CLI {
+class App;
+}
 
 namespace assay::cli {
 
@@ -33,11 +38,25 @@ int list();
 /// ("scale off by one"). Without words: what can be explained.
 int explain(const std::vector<std::string>& words);
 
-/// Checks golden records: files given, or every approved one.
+/// Checks golden records: files given, or every approved one and all else that lies under goldens/.
 int golden_verify(const std::vector<std::string>& files);
 
-/// Recomputes the golden records of the built-in golden cases from the oracle into `folder`.
-int golden_regen(const std::string& folder);
+/// Recomputes all golden records from the oracle: into `folder`, or as pending records where they differ from
+/// what is approved.
+int golden_regen(const std::optional<std::string>& folder);
+
+/// Shows what pending records would change; 0 when nothing is pending, 1 when something is.
+int golden_review(const std::vector<std::string>& files);
+
+/// Puts pending records in the place of the approved ones, or removes them; of `files`, or all of them.
+int golden_accept(const std::vector<std::string>& files);
+int golden_reject(const std::vector<std::string>& files);
+
+/// Records what the routes leave on a device: into `folder`, or as pending records.
+int golden_record(kernels::DeviceKind, const std::optional<std::string>& folder);
+
+/// Adds the command `golden` to the command line; `action` becomes what is to be run.
+void add_golden(CLI::App&, std::function<int()>& action);
 
 /// Runs a command and flushes standard output. Every exception becomes one line on stderr and an exit code:
 /// BadInput 2; an absent device, a file system or an output that refuses, no memory, and what nobody foresaw

@@ -63,7 +63,9 @@ constexpr Explanation diagnostic_texts[] = {
      "Under the contract padding=untouched the bytes of the scale buffer outside [rows, blocks] must hold "
      "what they held.\nOf a pool of states so must the slots that no sequence has."},
     {"A013", "approved and computed bits differ",
-     "A golden record holds bits that were approved once. The oracle, or a route, computes others today."},
+     "A golden record holds bits that were approved once, or that a device left once. The oracle, or a "
+     "route, computes\n"
+     "others today. A record that is missing, and a file that nothing names, have this code too."},
     {"A014", "a PTX wrapper and its host twin differ",
      "Each PTX wrapper has a twin in integer code that the executor runs. They must agree for every input."},
     {"A015", "routes that are timed side by side have different bits",

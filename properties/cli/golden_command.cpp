@@ -4,49 +4,110 @@
 
 #include "fixtures/files/messages.hpp"
 #include "fixtures/tensor/errors.hpp"
+#include "goldens/record/record.hpp"
 #include "properties/cli/commands.hpp"
 #include "properties/gate/family.hpp"
+#include "properties/gate/gate.hpp"
 #include "properties/gate/golden.hpp"
-#include "properties/gate/home.hpp"
+#include "properties/gate/golden_hardware.hpp"
+#include "properties/gate/golden_review.hpp"
 #include "properties/gate/report.hpp"
 
 namespace assay::cli {
 
 namespace {
 
-/// A checkout without a family's records must not pass as one whose records hold.
-void check_golden_folders() {
-  for (const properties::Family* family : properties::families()) {
-    const auto folder = properties::home() / "goldens" / family->name();
-    std::error_code ignored;
-    if (!std::filesystem::is_directory(folder, ignored)) {
-      throw BadInput(fmt::format("{}: the folder of approved records of {} is missing", folder.string(),
-                                 family->name()));
-    }
+using fixtures::printable;
+
+std::vector<std::filesystem::path> paths_of(const char* command, const std::vector<std::string>& files) {
+  for (const std::string& file : files) {
+    if (file.empty()) throw BadInput(fmt::format("golden {} '': it needs the name of a record", command));
   }
+  return {files.begin(), files.end()};
+}
+
+void refuse_empty_folder(const std::string& folder) {
+  if (folder.empty()) throw BadInput("--out '': it needs a folder");
+}
+
+/// Runs `change` on what is pending and names what became of it.
+template <class Change>
+int change_pending(const char* command, const std::vector<std::string>& files, const char* done,
+                   Change change) {
+  properties::refuse_in_ci(fmt::format("golden {}", command));
+  const auto pending = properties::pending_goldens(paths_of(command, files));
+  change(pending);
+  for (const auto& one : pending)
+    fmt::print("{} {}\n", done,
+               printable((done == std::string("accepted") ? one.approved : one.pending).string()));
+  if (pending.empty()) fmt::print("nothing is pending\n");
+  return properties::exit_pass;
 }
 
 }  // namespace
 
 int golden_verify(const std::vector<std::string>& files) {
-  if (files.empty()) check_golden_folders();
-  for (const std::string& file : files) {
-    if (file.empty()) throw BadInput("golden verify '': it needs the name of a record");
+  std::vector<std::filesystem::path> paths = paths_of("verify", files);
+  properties::GoldenSurvey survey;
+  if (paths.empty()) {
+    survey = properties::survey_goldens();
+    paths = survey.records;
   }
-  const std::vector<std::filesystem::path> paths =
-      files.empty() ? properties::approved_goldens()
-                    : std::vector<std::filesystem::path>(files.begin(), files.end());
-  const properties::GateResult result = properties::verify_goldens(paths);
-  for (const auto& path : paths) fmt::print("record {}\n", path.string());
+  properties::GateResult result = properties::verify_goldens(paths);
+  result.findings.insert(result.findings.begin(), survey.findings.begin(), survey.findings.end());
+  result.notes.insert(result.notes.begin(), survey.notes.begin(), survey.notes.end());
+  for (const auto& path : paths) fmt::print("record {}\n", printable(path.string()));
   fmt::print("{}", properties::text_report(result, std::nullopt));
   return result.exit_code();
 }
 
-int golden_regen(const std::string& folder) {
-  if (folder.empty()) throw BadInput("--out '': it needs a folder");
-  for (const auto& path : properties::regenerate_goldens(folder))
-    fmt::print("wrote {}\n", fixtures::printable(path.string()));
+int golden_regen(const std::optional<std::string>& folder) {
+  if (folder) {
+    refuse_empty_folder(*folder);
+    for (const auto& one : properties::regenerate_goldens(*folder))
+      fmt::print("wrote {} {}\n", one.digest, printable(one.file.string()));
+    return properties::exit_pass;
+  }
+  properties::refuse_in_ci("golden regen without --out");
+  for (const auto& one : properties::regenerate_pending()) {
+    const bool same = one.why_pending.empty();
+    fmt::print("{} {} {}{}\n", same ? "unchanged" : "pending  ", one.digest, printable(one.file.string()),
+               same ? "" : fmt::format(" ({})", printable(one.why_pending)));
+  }
   return properties::exit_pass;
+}
+
+int golden_review(const std::vector<std::string>& files) {
+  const auto pending = properties::pending_goldens(paths_of("review", files));
+  for (const auto& one : pending) fmt::print("{}", properties::review_pending(one));
+  if (pending.empty()) fmt::print("nothing is pending\n");
+  return pending.empty() ? properties::exit_pass : properties::exit_fail;
+}
+
+int golden_accept(const std::vector<std::string>& files) {
+  return change_pending("accept", files, "accepted",
+                        [](const auto& pending) { properties::accept_goldens(pending); });
+}
+
+int golden_reject(const std::vector<std::string>& files) {
+  return change_pending("reject", files, "rejected",
+                        [](const auto& pending) { properties::reject_goldens(pending); });
+}
+
+int golden_record(kernels::DeviceKind kind, const std::optional<std::string>& folder) {
+  properties::refuse_in_ci("golden record");
+  if (folder) refuse_empty_folder(*folder);
+  if (!folder && kind == kernels::DeviceKind::cpu)
+    throw BadInput("golden record --device cpu: the executor is no hardware; --out FOLDER writes elsewhere");
+  kernels::Device* device = kernels::device(kind);
+  if (!device)
+    throw properties::EnvironmentError(
+        fmt::format("device {} was asked for and is absent: {}", to_string(kind), kernels::why_absent(kind)));
+  const auto [result, written] = properties::record_hardware_goldens(*device, folder);
+  fmt::print("{}", properties::text_report(result, std::nullopt));
+  for (const auto& one : written) fmt::print("wrote {} {}\n", one.digest, printable(one.file.string()));
+  if (written.empty()) fmt::print("nothing was recorded\n");
+  return result.exit_code();
 }
 
 }  // namespace assay::cli

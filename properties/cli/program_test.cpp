@@ -1,17 +1,11 @@
 // The program as a user meets it: exit codes, and the one line it says when it is used wrongly.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <functional>
-#include <iterator>
 #include <new>
 #include <nlohmann/json.hpp>
 #include <stdexcept>
@@ -19,39 +13,15 @@
 #include <system_error>
 
 #include "fixtures/tensor/errors.hpp"
-#include "goldens/record/record.hpp"
 #include "properties/cli/commands.hpp"
+#include "properties/cli/program_testing.hpp"
 
 namespace {
 
-struct Ran {
-  int exit_code = -1;
-  std::string text;  ///< standard output and standard error
-};
-
-Ran run(const std::string& arguments, const std::string& redirection = "2>&1") {
-  const std::string command =
-      "cd '" ASSAY_SOURCE_DIR "' && '" ASSAY_PROGRAM "' " + arguments + " " + redirection;
-  Ran ran;
-  std::FILE* pipe = popen(command.c_str(), "r");
-  EXPECT_NE(pipe, nullptr);
-  std::array<char, 4096> buffer;
-  std::size_t count = 0;
-  while ((count = fread(buffer.data(), 1, buffer.size(), pipe)) > 0) ran.text.append(buffer.data(), count);
-  const int status = pclose(pipe);
-  ran.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-  return ran;
-}
+using namespace assay::cli::testing_program;
 
 /// One case is enough where the exit code is the point.
 const std::string one_case = "gate --case 'mxfp8_cast:rows=3,cols=128,fill=normal,seed=1' ";
-
-void expect_usage_error(const std::string& arguments, const std::string& says) {
-  const Ran ran = run(arguments);
-  EXPECT_EQ(ran.exit_code, 2) << arguments << "\n" << ran.text;
-  EXPECT_NE(ran.text.find(says), std::string::npos) << arguments << "\n" << ran.text;
-  EXPECT_EQ(std::count(ran.text.begin(), ran.text.end(), '\n'), 1) << "one line, not\n" << ran.text;
-}
 
 TEST(Program, PassesACase) {
   const Ran ran = run(one_case);
@@ -80,12 +50,10 @@ TEST(Program, BadFilesAreOneLine) {
   expect_usage_error("gate --on no-such-file", "no-such-file");
   expect_usage_error("gate --on README.md", "README.md");
   expect_usage_error("gate --on " + slice + ":no.such.tensor", "no.such.tensor");
-  expect_usage_error("golden verify README.md", "README.md");
 }
 
 TEST(Program, WrongArgumentsAreOneLine) {
   expect_usage_error("", "no command given; 'assay COMMAND' takes gate, bench, list, explain, golden");
-  expect_usage_error("golden", "'assay golden COMMAND' takes verify, regen");
   expect_usage_error(one_case + "--seed=-1", "whole number");
   expect_usage_error(one_case + "--seed -1", "seed");
   expect_usage_error(one_case + "--seed 99999999999999999999", "'99999999999999999999'");
@@ -101,8 +69,6 @@ TEST(Program, WrongArgumentsAreOneLine) {
   expect_usage_error(one_case + "--family ''", "--family ''");
   expect_usage_error("gate --case ''", "--case ''");
   expect_usage_error(one_case + "--until ''", "--until ''");
-  expect_usage_error("golden regen --out ''", "--out ''");
-  expect_usage_error("golden verify ''", "golden verify ''");
   expect_usage_error("gate --on \"$(printf 'a\\033b')\"", "a\\x1bb: no such file");
   expect_usage_error("gate --on \"$(printf 'a\\033b')\"", "a\\x1bb: no such file");
 }
@@ -181,37 +147,6 @@ TEST(Program, BenchSaysWhatItCannotDo) {
   EXPECT_EQ(absent.text.find("assay: bench measures on the cuda device, which is absent: "), 0u)
       << absent.text;
   EXPECT_EQ(std::count(absent.text.begin(), absent.text.end(), '\n'), 1) << absent.text;
-}
-
-/// An empty folder that is gone afterwards.
-class Folder {
- public:
-  explicit Folder(const std::string& name)
-      : path_(std::filesystem::temp_directory_path() / (name + "." + std::to_string(getpid()))) {
-    std::filesystem::remove_all(path_);
-    std::filesystem::create_directories(path_);
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  std::filesystem::path operator/(const std::string& name) const { return path_ / name; }
-  std::string quoted(const std::string& name) const { return "'" + (path_ / name).string() + "'"; }
-  std::ptrdiff_t entries() const {
-    return std::distance(std::filesystem::directory_iterator(path_), std::filesystem::directory_iterator());
-  }
-
- private:
-  std::filesystem::path path_;
-};
-
-std::string contents(const std::filesystem::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(file), {});
-}
-
-void write(const std::filesystem::path& path, const std::string& bytes) {
-  std::ofstream(path, std::ios::binary) << bytes;
 }
 
 const std::string passed = "\"verdict\": \"pass\"";
@@ -390,74 +325,6 @@ TEST(Program, EveryExceptionIsOneLine) {
   EXPECT_EQ(internal.text, "assay: internal error: no\\x0aidea\n");
   EXPECT_EQ(thrown([]() -> int { throw assay::BadInput("bad"); }).exit_code, 2);
   EXPECT_EQ(thrown([]() -> int { throw std::bad_alloc(); }).exit_code, 4);
-}
-
-TEST(Program, ACheckoutWithoutGoldensIsBadInput) {
-  const Folder folder("assay_home_test");
-  std::filesystem::create_directories(folder / "fixtures");
-  std::filesystem::create_directories(folder / "goldens");
-  const auto verify = "golden verify";
-  const auto with_home = [&](const std::string& home) { setenv("ASSAY_HOME", home.c_str(), 1); };
-  with_home((folder / "").string());
-  expect_usage_error(verify, "ASSAY_HOME");
-  write(folder / "README.md", "");
-  expect_usage_error(verify, "the folder of approved records of gated_delta is missing");
-  with_home("/no/such\nfolder");
-  expect_usage_error(verify, "ASSAY_HOME='/no/such\\x0afolder'");
-  with_home("");
-  const std::string elsewhere = "; cd / && '" ASSAY_PROGRAM "' golden verify";
-  EXPECT_EQ(run("list" + elsewhere).exit_code, 0) << "empty is as good as not set";
-  unsetenv("ASSAY_HOME");
-}
-
-/// A copy of an approved record with `change` made to it and sealed again, as a wrong acceptance would leave
-/// it.
-std::string changed_golden(const std::function<void(assay::goldens::Record&)>& change) {
-  auto record = assay::goldens::read(ASSAY_SOURCE_DIR "/goldens/mxfp8_cast/bf16.h5");
-  change(record);
-  for (auto& entry : record.entries) {
-    entry.input_digest = assay::goldens::digest(entry.inputs);
-    entry.output_digest = assay::goldens::digest(entry.outputs);
-  }
-  const auto path = std::filesystem::temp_directory_path() / "bf16.h5";
-  assay::goldens::write(path, record);
-  return "golden verify '" + path.string() + "'";
-}
-
-TEST(Program, GoldensHoldAndAChangedOneIsRed) {
-  const Ran approved = run("golden verify");
-  EXPECT_EQ(approved.exit_code, 0) << approved.text;
-  EXPECT_EQ(run(changed_golden([](auto&) {})).exit_code, 0);
-
-  const Ran one_code =
-      run(changed_golden([](auto& record) { record.entries[3].outputs[0].bytes[7] ^= std::byte{1}; }));
-  EXPECT_EQ(one_code.exit_code, 1) << one_code.text;
-  EXPECT_NE(one_code.text.find("A013"), std::string::npos) << one_code.text;
-  EXPECT_NE(one_code.text.find("approved 0x"), std::string::npos) << one_code.text;
-
-  const Ran input =
-      run(changed_golden([](auto& record) { record.entries[3].inputs[0].bytes[0] ^= std::byte{1}; }));
-  EXPECT_EQ(input.exit_code, 1) << input.text;
-  EXPECT_NE(input.text.find("other inputs"), std::string::npos) << input.text;
-
-  const Ran missing = run(changed_golden([](auto& record) { record.entries.pop_back(); }));
-  EXPECT_EQ(missing.exit_code, 1) << missing.text;
-  EXPECT_NE(missing.text.find("missing from the record"), std::string::npos) << missing.text;
-}
-
-TEST(Program, RegeneratedGoldensAreTheApprovedBytes) {
-  const auto folder = std::filesystem::temp_directory_path() / "assay_golden_test";
-  ASSERT_EQ(run("golden regen --out '" + folder.string() + "'").exit_code, 0);
-  const auto bytes = [](const std::filesystem::path& path) {
-    std::ifstream file(path, std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(file), {});
-  };
-  for (const char* name : {"bf16.h5", "fp16.h5", "fp32.h5"}) {
-    EXPECT_EQ(bytes(folder / "mxfp8_cast" / name),
-              bytes(std::filesystem::path(ASSAY_SOURCE_DIR) / "goldens/mxfp8_cast" / name))
-        << name;
-  }
-  std::filesystem::remove_all(folder);
 }
 
 TEST(Program, Explains) {

@@ -3,14 +3,15 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <cassert>
-#include <map>
 #include <set>
 
+#include "fixtures/files/messages.hpp"
 #include "fixtures/tensor/errors.hpp"
 #include "goldens/record/record.hpp"
 #include "properties/gate/damage.hpp"
 #include "properties/gate/describe.hpp"
+#include "properties/gate/golden_hardware.hpp"
+#include "properties/gate/golden_oracle.hpp"
 #include "properties/gate/home.hpp"
 #include "properties/gate/judge.hpp"
 #include "properties/gate/recorder.hpp"
@@ -19,56 +20,6 @@ namespace assay::properties {
 namespace {
 
 using arithmetic::Acceptance;
-
-const Family& family_of(const std::filesystem::path& file, const std::string& name) {
-  for (const Family* family : families()) {
-    if (family->name() == name) return *family;
-  }
-  throw BadInput(
-      fmt::format("{}: it is of family '{}', which this program does not have", file.string(), name));
-}
-
-goldens::CodeArray input_array(const InputBuffer& input) {
-  const auto width = static_cast<std::size_t>(formats::storage_bytes(input.format));
-  return {input.name, input.format, {input.bytes.size() / width}, {input.bytes.begin(), input.bytes.end()}};
-}
-
-/// All that a case begins with: its inputs, and behind them what buffers hold that are updated in place.
-std::vector<goldens::CodeArray> input_arrays(const Workload& workload) {
-  std::vector<goldens::CodeArray> arrays;
-  for (const InputBuffer& input : workload.inputs()) arrays.push_back(input_array(input));
-  for (const OutputBuffer& output : workload.outputs()) {
-    if (output.initial.empty()) continue;
-    arrays.push_back(input_array({output.name + " before", output.format, output.initial}));
-  }
-  return arrays;
-}
-
-/// The output a golden keeps: the expected codes, with zero where the contract leaves padding untouched.
-goldens::CodeArray output_array(const OutputBuffer& output, const Acceptance& acceptance) {
-  assert(acceptance.exact() && "only exact outputs are kept as goldens");
-  goldens::CodeArray array{
-      output.name, output.format, {output.elements / output.stride, output.stride}, acceptance.lo};
-  const auto width = static_cast<std::size_t>(formats::storage_bytes(output.format));
-  for (const auto& range : acceptance.untouched) {
-    std::fill(array.bytes.begin() + static_cast<std::ptrdiff_t>(range.begin * width),
-              array.bytes.begin() + static_cast<std::ptrdiff_t>(range.end * width), std::byte{0});
-  }
-  return array;
-}
-
-goldens::Entry make_entry(const Family& family, const std::string& token) {
-  const auto workload = family.materialise(token);
-  goldens::Entry entry;
-  entry.token = token;
-  entry.inputs = input_arrays(*workload);
-  const auto outputs = workload->outputs();
-  for (std::size_t i = 0; i < outputs.size(); ++i)
-    entry.outputs.push_back(output_array(outputs[i], workload->acceptance()[i]));
-  entry.input_digest = goldens::digest(entry.inputs);
-  entry.output_digest = goldens::digest(entry.outputs);
-  return entry;
-}
 
 /// A workload whose acceptance is the approved bits, so that a golden is judged as strictly as any other
 /// case.
@@ -103,6 +54,15 @@ class ApprovedWorkload : public Workload {
   std::vector<Acceptance> acceptance_;
 };
 
+Finding finding_about(const std::string& place, const std::string& summary, const std::string& token = "") {
+  Finding finding;
+  finding.code = Code::golden_differs;
+  finding.place = place;
+  finding.summary = summary;
+  finding.token = token;
+  return finding;
+}
+
 /// Verifies the entries of one record.
 class RecordCheck {
  public:
@@ -127,12 +87,7 @@ class RecordCheck {
 
  private:
   Finding finding(const goldens::Entry& entry, const std::string& place, const std::string& summary) const {
-    Finding result;
-    result.code = Code::golden_differs;
-    result.place = fmt::format("{} ({})", file_.filename().string(), place);
-    result.summary = summary;
-    result.token = entry.token;
-    return result;
+    return finding_about(fmt::format("{} ({})", file_.filename().string(), place), summary, entry.token);
   }
 
   bool differs_from_oracle(const goldens::Entry& entry, Workload& workload, Row& row) {
@@ -148,7 +103,8 @@ class RecordCheck {
       return true;
     }
     for (std::size_t i = 0; i < outputs.size(); ++i) {
-      const goldens::CodeArray now = output_array(outputs[i], workload.acceptance()[i]);
+      const arithmetic::Acceptance& acceptance = workload.acceptance()[i];
+      const goldens::CodeArray now = output_array(outputs[i], acceptance, acceptance.lo);
       const goldens::CodeArray& approved = entry.outputs[i];
       row.elements += outputs[i].elements;
       if (approved.name == now.name && approved.format == now.format && approved.shape == now.shape &&
@@ -197,17 +153,14 @@ class RecordCheck {
 void check_completeness(const Family& family, const std::filesystem::path& file,
                         const goldens::Record& record, Recorder& recorder) {
   const auto named = family.golden_cases();
-  const auto found = named.find(file.stem().string());
+  std::filesystem::path name = file.stem();
+  if (name.extension() == ".pending") name = name.stem();  // to look at before it is accepted
+  const auto found = named.find(name.string());
   std::set<std::string> wanted, held;
   if (found != named.end()) wanted.insert(found->second.begin(), found->second.end());
   for (const auto& entry : record.entries) held.insert(entry.token);
   const auto complain = [&](const std::string& token, const char* what) {
-    Finding finding;
-    finding.code = Code::golden_differs;
-    finding.place = file.filename().string();
-    finding.summary = what;
-    finding.token = token;
-    recorder.add(finding);
+    recorder.add(finding_about(file.filename().string(), what, token));
   };
   for (const auto& token : wanted) {
     if (!held.count(token)) complain(token, "a golden case of the family is missing from the record");
@@ -225,61 +178,81 @@ bool has_required_routes(const Family& family, Recorder& recorder) {
   return all;
 }
 
-}  // namespace
+/// The records a family names, the devices' included.
+std::vector<std::string> named_records(const Family& family) {
+  std::vector<std::string> names;
+  for (const auto& [name, tokens] : family.golden_cases()) names.push_back(name);
+  for (const std::string& device : expected_hardware(family))
+    names.push_back(fmt::format("{}/{}", goldens::hardware_folder, device));
+  return names;
+}
 
-std::vector<std::filesystem::path> approved_goldens() {
-  std::vector<std::filesystem::path> files;
-  for (const Family* family : families()) {
-    for (const auto& [stem, tokens] : family->golden_cases()) {
-      files.push_back(home() / "goldens" / family->name() / (stem + ".h5"));
-    }
-    const auto folder = home() / "goldens" / family->name();
-    if (!std::filesystem::is_directory(folder)) {
-      throw BadInput(fmt::format("{}: the folder of the approved records is missing", folder.string()));
-    }
-    for (const auto& entry : std::filesystem::directory_iterator(folder)) {
-      if (entry.path().extension() == ".h5" && !std::count(files.begin(), files.end(), entry.path()))
-        files.push_back(entry.path());
+void survey_family(const Family& family, GoldenSurvey& survey) {
+  const goldens::Store store = golden_store();
+  if (!std::filesystem::is_directory(store.folder(family.name())))
+    throw BadInput(fmt::format("{}: the folder of approved records of {} is missing",
+                               store.folder(family.name()).string(), family.name()));
+  const auto named = family.golden_cases();
+  std::vector<std::string> missing = named_records(family);
+  for (const goldens::StoredFile& file : store.files(family.name())) {
+    const std::string path = file.path.string();
+    if (file.kind == goldens::FileKind::approved) {
+      const auto wanted = std::ranges::find(missing, file.record);
+      if (wanted == missing.end()) {
+        survey.findings.push_back(finding_about(path, "the family names no record of this name"));
+      } else {
+        survey.records.push_back(file.path);
+        missing.erase(wanted);
+      }
+    } else if (file.kind == goldens::FileKind::pending && !is_hardware_record(file.record) &&
+               !named.contains(file.record)) {
+      survey.findings.push_back(finding_about(path, "it is pending, but the family names no such record"));
+    } else if (file.kind == goldens::FileKind::pending) {
+      survey.notes.push_back(fmt::format("{}: pending, see: assay golden review", path));
+    } else if (file.kind == goldens::FileKind::temporary) {
+      survey.notes.push_back(
+          fmt::format("{}: left by an interrupted write; the next assay golden regen removes it", path));
+    } else if (file.kind == goldens::FileKind::other) {
+      survey.findings.push_back(finding_about(path, "nothing refers to this file"));
     }
   }
-  std::sort(files.begin(), files.end());
-  return files;
+  for (const std::string& name : missing)
+    survey.findings.push_back(
+        finding_about(store.approved(family.name(), name).string(), "the approved record is missing"));
+  if (!hardware_cases(family).empty() && expected_hardware(family).empty())
+    survey.notes.push_back(fmt::format("{}: no record of a device is expected yet", family.name()));
+}
+
+}  // namespace
+
+goldens::Store golden_store() { return {home() / "goldens"}; }
+
+GoldenSurvey survey_goldens() {
+  GoldenSurvey survey;
+  for (const Family* family : families()) survey_family(*family, survey);
+  std::ranges::sort(survey.records);
+  return survey;
 }
 
 GateResult verify_goldens(const std::vector<std::filesystem::path>& files) {
   Recorder recorder;
   for (const auto& file : files) {
     const goldens::Record record = goldens::read(file);
-    const Family& family = family_of(file, record.family);
-    if (!has_required_routes(family, recorder)) continue;
-    check_completeness(family, file, record, recorder);
-    RecordCheck check(file, family, recorder);
+    const Family* family = find_family(record.family);
+    if (!family)
+      throw BadInput(fmt::format("{}: it is of family {}, which this program does not have", file.string(),
+                                 fixtures::in_quotes(record.family)));
+    if (!has_required_routes(*family, recorder)) continue;
+    // Only a device's record says which routes gave its bits.
+    if (std::ranges::any_of(record.entries, [](const auto& entry) { return !entry.route.empty(); })) {
+      check_hardware_record(*family, record, file, recorder);
+      continue;
+    }
+    check_completeness(*family, file, record, recorder);
+    RecordCheck check(file, *family, recorder);
     for (const goldens::Entry& entry : record.entries) check.check(entry);
   }
   return std::move(recorder.result());
-}
-
-std::vector<std::filesystem::path> regenerate_goldens(const std::filesystem::path& folder) {
-  std::vector<std::filesystem::path> written;
-  for (const Family* family : families()) {
-    for (const auto& [stem, tokens] : family->golden_cases()) {
-      goldens::Record record;
-      record.family = family->name();
-      record.provenance = {{"computed_by", "the family's oracle, exact arithmetic, one rounding an element"},
-                           {"inputs", "generated from the token of each entry, counter-based"},
-                           {"untouched_padding", "stored as zero"}};
-      for (const std::string& token : tokens) record.entries.push_back(make_entry(*family, token));
-      const auto path = folder / family->name() / (stem + ".h5");
-      std::error_code error;
-      std::filesystem::create_directories(path.parent_path(), error);
-      if (error)
-        throw BadInput(
-            fmt::format("{}: it cannot be created: {}", path.parent_path().string(), error.message()));
-      goldens::write(path, record);
-      written.push_back(path);
-    }
-  }
-  return written;
 }
 
 }  // namespace assay::properties
