@@ -1,5 +1,5 @@
-// Bulk copies of two-dimensional boxes between global and shared memory (cp.async.bulk.tensor, TMA): sm_90
-// and later; code for older GPUs traps.
+// Bulk copies between global and shared memory by the copy engine (TMA), of two-dimensional boxes
+// (cp.async.bulk.tensor) and of bytes in a row (cp.async.bulk): sm_90 and later; code for older GPUs traps.
 //
 // A box is contiguous in shared memory, row after row, at a multiple of 128 bytes. Its first element is
 // (row, col) of the matrix, which may be outside, but for a store not negative: an H200 stops that as an
@@ -62,6 +62,21 @@ __device__ __forceinline__ void bulk_store_2d(const TensorMap2d& map, std::int32
   __trap();
 #else
   executor::detail::bulk_store(map, {col, row}, shared, place);
+#endif
+}
+
+/// Starts a copy of `bytes` from `shared` to `global`, in the group that the thread's next bulk_commit_group
+/// closes. Both addresses and `bytes` are multiples of 16; `bytes` is not 0. By one thread.
+__device__ __forceinline__ void bulk_store_1d(void* global, const void* shared, std::uint32_t bytes,
+                                              [[maybe_unused]] Place place = Place::here()) {
+#if ASSAY_SM >= 90
+  asm volatile("cp.async.bulk.global.shared::cta.bulk_group [%0], [%1], %2;" ::"l"(global),
+               "r"(shared_address(shared)), "r"(bytes)
+               : "memory");
+#elif ASSAY_ON_GPU
+  __trap();
+#else
+  executor::detail::bulk_store(global, shared, bytes, place);
 #endif
 }
 

@@ -311,6 +311,59 @@ TEST(BulkCopyMisuse, StoringABoxThatBeginsBeforeTheMatrix) {
   }
 }
 
+/// Lane 0 stores `bytes` from `shared` bytes into a box to `global` bytes into a matrix.
+void expect_row_fault(FaultKind kind, const std::vector<std::string>& words, unsigned global, unsigned shared,
+                      unsigned bytes) {
+  Matrix to;
+  expect_fault(kind, one_warp, words, [&] {
+    ASSAY_SHARED(Box, box);
+    for (unsigned i = 0; i < box_rows && threadIdx.x < box_cols; ++i) box.word[i][threadIdx.x] = i;
+    fence_proxy_async();
+    __syncthreads();
+    if (threadIdx.x != 0) return;
+    bulk_store_1d(reinterpret_cast<std::byte*>(to.word.data()) + global,
+                  reinterpret_cast<const std::byte*>(&box) + shared, bytes);
+    bulk_commit_group();
+    bulk_wait_group<0>();
+  });
+}
+
+TEST(BulkCopyMisuse, PlacesAndSizesThatARowCannotHave) {
+  expect_row_fault(FaultKind::misaligned, {"'box' + 8 is not a multiple of 16 bytes"}, 0, 8, 32);
+  expect_row_fault(FaultKind::misaligned, {"global memory is not a multiple of 16 bytes"}, 4, 0, 32);
+  expect_row_fault(FaultKind::bulk_copy, {"24 bytes; a multiple of 16, not 0"}, 0, 0, 24);
+  expect_row_fault(FaultKind::bulk_copy, {"0 bytes; a multiple of 16, not 0"}, 0, 0, 0);
+  expect_row_fault(FaultKind::out_of_bounds,
+                   {"32 bytes from shared 'box' + 496 are not within one shared variable"}, 0, box_bytes - 16,
+                   32);
+}
+
+TEST(BulkCopyMisuse, StoringARowAgainstTheRules) {
+  const auto store = [](const TensorMap2d& map, const Box& box) {
+    bulk_store_1d(map.base, &box, 64);
+    bulk_commit_group();
+  };
+  expect_store_fault({"'box' + 0 was written with no fence.proxy.async since"},
+                     [&](Box& box, const TensorMap2d& map) {
+                       __syncthreads();
+                       if (threadIdx.x == 0) store(map, box);
+                     });
+  expect_store_fault({"it ended before it waited for the bulk store"}, [&](Box& box, const TensorMap2d& map) {
+    fence_proxy_async();
+    __syncthreads();
+    if (threadIdx.x == 0) store(map, box);
+  });
+  expect_store_fault({"'box' + 0 was written before the bulk store", "had read it"},
+                     [&](Box& box, const TensorMap2d& map) {
+                       fence_proxy_async();
+                       __syncthreads();
+                       if (threadIdx.x != 0) return;
+                       store(map, box);
+                       box.word[0][15] = 99;
+                       bulk_wait_group_read<0>();
+                     });
+}
+
 TEST(BulkCopyMisuse, WritingBeforeTheStoreHasRead) {
   expect_store_fault({"'box' + 0 was written before the bulk store", "had read it"},
                      [](Box& box, const TensorMap2d& map) {

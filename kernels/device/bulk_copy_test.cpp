@@ -145,6 +145,39 @@ TEST(Mbarrier, IsABarrierPhaseAfterPhase) {
   }
 }
 
+/// Two lanes store rows of a few sizes, each from a place and to a place that is a multiple of 16 and no
+/// more.
+TEST(BulkCopy, MovesBytesInARow) {
+  struct alignas(16) Words {
+    std::uint32_t of[64];
+  };
+  for (const Options& options : all_orders()) {
+    for (const unsigned bytes : {16u, 32u, 48u, 80u}) {
+      alignas(16) std::array<std::uint32_t, 64> to;
+      to.fill(7);
+      executor::run(
+          one_warp,
+          [&] {
+            ASSAY_SHARED(Words, words);
+            words.of[threadIdx.x] = threadIdx.x;
+            words.of[32 + threadIdx.x] = 100 + threadIdx.x;
+            fence_proxy_async();
+            __syncwarp();
+            if (threadIdx.x >= 2) return;
+            bulk_store_1d(&to[4 + threadIdx.x * 32], &words.of[threadIdx.x * 32 + 8], bytes);
+            bulk_commit_group();
+            bulk_wait_group_read<0>();
+          },
+          options);
+      for (unsigned i = 0; i < 64; ++i) {
+        const unsigned at = i % 32;
+        const bool inside = at >= 4 && at < 4 + bytes / 4;
+        ASSERT_EQ(to[i], inside ? i / 32 * 100 + at + 4 : 7) << bytes << " bytes, word " << i;
+      }
+    }
+  }
+}
+
 TEST(BulkCopy, AWaitForAllButTheLastGroupFreesTheOthers) {
   using Boxes = Box[2];
   Matrix to;

@@ -164,6 +164,43 @@ __global__ void probe_bulk_store(const u32* from, u32 rows, const __grid_constan
   }
 }
 
+// ---- bulk copies of bytes in a row: of every size from 16 to 256 bytes, so that each begins elsewhere ----
+
+constexpr u32 pieces = 16, words_of_pieces = 2 * pieces * (pieces + 1);
+
+struct alignas(16) Row {
+  u32 word[words_of_pieces];
+};
+
+/// Loads word by word; thread i of a block stores the i-th piece, of 4 (i + 1) words, as far as there are
+/// any.
+__global__ void probe_bulk_store_1d(const u32* from, u32 count, u32* to) {
+  ASSAY_SHARED(Row, row);
+  const u32 first = blockIdx.x * words_of_pieces;
+  for (u32 i = threadIdx.x; i < words_of_pieces && first + i < count; i += threads)
+    row.word[i] = from[first + i];
+  fence_proxy_async();
+  __syncthreads();
+  const u32 begin = 2 * threadIdx.x * (threadIdx.x + 1), end = begin + 4 * (threadIdx.x + 1);
+  if (threadIdx.x >= pieces || first + begin >= count) return;
+  const u32 words = (first + end < count ? end : count - first) - begin;
+  bulk_store_1d(to + first + begin, &row.word[begin], words * 4);
+  bulk_commit_group();
+  bulk_wait_group<0>();
+}
+
+void run_bulk_1d(LaunchContext& context, std::uint64_t first, u32 count, DeviceBuffer& out) {
+  if (count % 4 != 0) throw DeviceError("probe: a range of bulk copies is not a whole number of 16 bytes");
+  if (count == 0) return;
+  if (context.device.capability().sm < 90) throw DeviceError("probe: bulk copies need sm_90");
+  u32* const to = output_of<u32>(out, count);
+  const auto source = context.device.allocate("probe source", std::size_t{count} * 4, 32);
+  run_twin<Sequence>(context, first, count, *source);
+  ASSAY_LAUNCH(context, dim3((count + words_of_pieces - 1) / words_of_pieces), dim3(threads), 0,
+               probe_bulk_store_1d, static_cast<const u32*>(source->data()), count, to);
+  context.device.synchronize();  // before the source goes
+}
+
 /// How a range is seen as a matrix, and the map of it that boxes are moved by.
 TensorMap2d map_of(void* words, u32 count) {
   return make_tensor_map_2d({"probe", words, count / matrix_cols, matrix_cols, 4 * matrix_cols, 4}, box_rows,
@@ -189,6 +226,12 @@ void run_bulk(LaunchContext& context, std::uint64_t first, u32 count, DeviceBuff
   context.device.synchronize();  // before the source goes
 }
 
+constexpr WrapperProbe bulk_1d_probe(std::string_view name) {
+  return {name, 0, std::uint64_t{1} << 20, 32, run_bulk_1d, run_twin<Sequence>, [](u32 input) {
+            return Sequence::twin_of(input);
+          }};
+}
+
 template <bool kLoads>
 constexpr WrapperProbe bulk_probe(std::string_view name) {
   return {name, 0, std::uint64_t{1} << 20, 32, run_bulk<kLoads>, run_twin<Sequence>, [](u32 input) {
@@ -205,6 +248,7 @@ std::vector<WrapperProbe> transfer_probes() {
       access_probe<Load256>("load_nc_256"), access_probe<Store8>("store_8"),
       access_probe<Store64>("store_64"),    access_probe<Store128>("store_128"),
       bulk_probe<true>("bulk_load_2d"),     bulk_probe<false>("bulk_store_2d"),
+      bulk_1d_probe("bulk_store_1d"),
   };
 }
 

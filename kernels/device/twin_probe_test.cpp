@@ -36,8 +36,8 @@ TEST(TwinProbe, EveryProbeRunsItsWrapperAndItsTwin) {
       const auto by_instruction = outputs(probe, probe.run_instruction, first, count, instruction);
       const auto by_twin = outputs(probe, probe.run_twin, first, count, twin);
       std::uint64_t launches = 0;
-      for (const auto* kernel :
-           {"probe_instruction", "probe_access", "probe_bulk_load", "probe_bulk_store", "probe_mma"}) {
+      for (const auto* kernel : {"probe_instruction", "probe_access", "probe_bulk_load", "probe_bulk_store",
+                                 "probe_bulk_store_1d", "probe_mma"}) {
         launches += instruction.launches_of(kernel);
       }
       EXPECT_EQ(launches, 1u);

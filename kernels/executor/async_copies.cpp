@@ -17,7 +17,9 @@ constexpr std::uint64_t number_bits = 0xFFFFu;
 
 constexpr std::uint32_t most_arrivals = (1u << 20) - 1;  // PTX ISA, "Contents of the mbarrier object"
 constexpr std::int64_t most_bytes = (1 << 20) - 1;
-constexpr std::size_t shared_alignment = 128;
+constexpr std::size_t box_alignment = 128;  ///< in shared memory
+/// PTX ISA, cp.async.bulk: of both addresses, and what the size is a multiple of.
+constexpr std::size_t row_alignment = 16;
 
 std::string at(Place place) { return fmt::format("{}:{}", place.file, place.line); }
 
@@ -86,16 +88,16 @@ AsyncCopies::Mbarrier& AsyncCopies::mbarrier_at(const Lane& lane, const std::uin
   worker_.fail(FaultKind::bulk_copy, &lane, std::move(what));
 }
 
-void AsyncCopies::require_shared(const Lane& lane, const std::byte* address, const TensorBox& box,
-                                 const char* operation, Place place) {
-  if (!worker_.arena().contains(address, box.box_bytes())) {
+void AsyncCopies::require_shared(const Lane& lane, const std::byte* address, std::size_t bytes,
+                                 std::size_t alignment, const char* operation, Place place) {
+  if (!worker_.arena().contains(address, bytes)) {
     std::string what = fmt::format("{} at {}: {} bytes from {} are not within one shared variable", operation,
-                                   at(place), box.box_bytes(), name_of(address));
+                                   at(place), bytes, name_of(address));
     worker_.fail(FaultKind::out_of_bounds, &lane, std::move(what));
   }
-  if (reinterpret_cast<std::uintptr_t>(address) % shared_alignment != 0) {
+  if (reinterpret_cast<std::uintptr_t>(address) % alignment != 0) {
     std::string what = fmt::format("{} at {}: {} is not a multiple of {} bytes", operation, at(place),
-                                   name_of(address), shared_alignment);
+                                   name_of(address), alignment);
     worker_.fail(FaultKind::misaligned, &lane, std::move(what));
   }
 }
@@ -218,7 +220,7 @@ bool AsyncCopies::settle(Mbarrier& m, bool awaited) {
 void AsyncCopies::load(Lane& lane, std::byte* to, const TensorBox& box, BoxOrigin origin, std::uint64_t& word,
                        Place place) {
   used_ = true;
-  require_shared(lane, to, box, "bulk load", place);
+  require_shared(lane, to, box.box_bytes(), box_alignment, "bulk load", place);
   Mbarrier& m = mbarrier_at(lane, word, "bulk load", place);
   if (!m.visible) {
     std::string what = fmt::format("bulk load at {}: no fence.proxy.async since mbarrier {} was initialised",
@@ -307,8 +309,7 @@ void AsyncCopies::publish() {
 
 void AsyncCopies::store(Lane& lane, const TensorBox& box, BoxOrigin origin, const std::byte* from,
                         Place place) {
-  used_ = true;
-  require_shared(lane, from, box, "bulk store", place);
+  require_shared(lane, from, box.box_bytes(), box_alignment, "bulk store", place);
   if (origin.row < 0 || origin.col < 0) {
     std::string what = fmt::format(
         "bulk store at {}: its box begins at ({}, {}); a store must not begin before "
@@ -316,6 +317,29 @@ void AsyncCopies::store(Lane& lane, const TensorBox& box, BoxOrigin origin, cons
         at(place), origin.row, origin.col);
     worker_.fail(FaultKind::bulk_copy, &lane, std::move(what));
   }
+  start_store(lane, box, origin, from, place);
+}
+
+void AsyncCopies::store(Lane& lane, std::byte* to, const std::byte* from, std::uint32_t bytes, Place place) {
+  if (bytes == 0 || bytes % row_alignment != 0) {
+    std::string what =
+        fmt::format("bulk store at {}: {} bytes; a multiple of {}, not 0", at(place), bytes, row_alignment);
+    worker_.fail(FaultKind::bulk_copy, &lane, std::move(what));
+  }
+  require_shared(lane, from, bytes, row_alignment, "bulk store", place);
+  if (reinterpret_cast<std::uintptr_t>(to) % row_alignment != 0) {
+    std::string what =
+        fmt::format("bulk store at {}: its place in global memory is not a multiple of {} bytes", at(place),
+                    row_alignment);
+    worker_.fail(FaultKind::misaligned, &lane, std::move(what));
+  }
+  start_store(lane, {to, 1, bytes, bytes, 1, bytes, 1}, {0, 0}, from, place);
+}
+
+/// The bytes of the box, which may be taken, are under way from now on.
+void AsyncCopies::start_store(Lane& lane, const TensorBox& box, BoxOrigin origin, const std::byte* from,
+                              Place place) {
+  used_ = true;
   if (fenced_) publish();
   const std::size_t bytes = box.box_bytes();
   reads(from, bytes);

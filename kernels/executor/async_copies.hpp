@@ -53,6 +53,7 @@ class AsyncCopies {
   void waited(const std::uint64_t& word, std::uint32_t parity);
   void load(Lane&, std::byte* to, const TensorBox&, BoxOrigin, std::uint64_t& word, Place);
   void store(Lane&, const TensorBox&, BoxOrigin, const std::byte* from, Place);
+  void store(Lane&, std::byte* to, const std::byte* from, std::uint32_t bytes, Place);
   void commit(const Lane&);
   void wait_group(Lane&, std::uint32_t groups, bool read, Place);
   void fence();
@@ -94,11 +95,13 @@ class AsyncCopies {
   bool is_mbarrier(const std::uint64_t& word) const;
   void* edge(Mbarrier& m, std::uint64_t phase) { return &m.edges[phase & 1][ordinal_ % 32]; }
   std::string name_of(const void* shared) const;
-  void require_shared(const Lane&, const std::byte* address, const TensorBox&, const char* operation, Place);
+  void require_shared(const Lane&, const std::byte* address, std::size_t bytes, std::size_t alignment,
+                      const char* operation, Place);
 
   bool settle(Mbarrier&, bool awaited);
   Load* next_load(const Mbarrier&);
   void deliver(Load&);
+  void start_store(Lane&, const TensorBox&, BoxOrigin, const std::byte* from, Place);
   Store* first_store(const Lane&, std::uint32_t groups);
   void finish_reading(const Lane&, Store&, Place);
   void finish(Store&);

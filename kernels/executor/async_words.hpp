@@ -1,4 +1,4 @@
-// What the twins of the mbarrier and bulk tensor copy instructions stand on (kernels/device/mbarrier.hpp,
+// What the twins of the mbarrier and bulk copy instructions stand on (kernels/device/mbarrier.hpp,
 // kernels/device/bulk_copy.hpp). Stricter than hardware:
 // - the bytes of a load land as late as is allowed, when a lane waits for the phase that they complete and
 //   all else is there; until then the destination holds poison, and writing to it is a fault;
@@ -45,6 +45,7 @@ void end_mbarrier_wait(Arrival*, std::uint64_t& word, std::uint32_t parity);
 
 void bulk_load(void* shared, const TensorBox&, BoxOrigin, std::uint64_t& mbarrier, Place);
 void bulk_store(const TensorBox&, BoxOrigin, const void* shared, Place);
+void bulk_store(void* global, const void* shared, std::uint32_t bytes, Place);
 void bulk_commit_group();
 /// Completes all but the lane's last `groups` groups of stores; with `read` only their reading.
 void bulk_wait_group(std::uint32_t groups, bool read, Place);

@@ -205,6 +205,12 @@ void bulk_store(const TensorBox& box, BoxOrigin origin, const void* shared, Plac
   worker.async().store(lane, box, origin, static_cast<const std::byte*>(shared), place);
 }
 
+void bulk_store(void* global, const void* shared, std::uint32_t bytes, Place place) {
+  const auto [worker, lane] = here();
+  worker.async().store(lane, static_cast<std::byte*>(global), static_cast<const std::byte*>(shared), bytes,
+                       place);
+}
+
 void bulk_commit_group() {
   const auto [worker, lane] = here();
   worker.async().commit(lane);

@@ -32,6 +32,11 @@ enum class Softplus : std::uint8_t { once, log1p, log };
 /// Whether beta is used as the fp32 that it is, or rounded to bf16 first.
 enum class Beta : std::uint8_t { fp32, bf16 };
 
+/// The form of a kernel in registers: that for small problems (in [K,V] a column a lane, in [V,K] stores by
+/// the lanes), that for large ones (two columns a lane; bulk copies out of shared memory), or as the size
+/// says.
+enum class Tuning : std::uint8_t { by_size, small, large };
+
 struct Contracts {
   Io io{};
   State state{};
@@ -71,6 +76,7 @@ struct Problem {
   std::int64_t key_dim = 0, value_dim = 0;
   std::int64_t a_stride = 0, b_stride = 0;  ///< elements from a token to the next
   float scale = 0;                          ///< of q; key_dim^-1/2 where nobody says otherwise
+  Tuning tuning{};                          ///< of the route `register`; changes no bit
   Contracts contracts;
 };
 
@@ -89,7 +95,7 @@ struct Route {
   ///   "slot past the pool"                    an id of pool or more
   ///   "two sequences in one slot"
   /// two_pass:  "state layout is [V,K]"
-  /// register:  "state not 16-byte aligned"
+  /// register:  "state not 16-byte aligned", "no bulk copies before sm_90" (Tuning::large in [V,K])
   Support (*supports)(const Problem&, DeviceKind);
   /// Launches on context.device; returns before completion on cuda. Throws DeviceError or ExecutorError.
   void (*run)(LaunchContext& context, const Problem&);
@@ -97,7 +103,8 @@ struct Route {
 
 /// The routes built for that device, in this order; empty for cuda in a build without the toolkit.
 ///   register   production: recurrent_register_kv or recurrent_register_vk, by layout. A thread has its part
-///              of the state in registers, and on chip over all steps: one read and one write of each element
+///              of the state in registers, and on chip over all steps: one read and one write of each
+///              element. Counts bulk_stores where a state in [V,K] goes back so
 ///   two_pass   legacy: recurrent_two_pass, [K,V] alone. The decayed state goes through memory between its
 ///              passes, in place, or through the workspace where the state is bf16
 std::span<const Route> routes(DeviceKind);

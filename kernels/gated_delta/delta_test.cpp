@@ -268,6 +268,7 @@ std::string words(const Problem& p) {
                                                          {"heads", p.value_heads},
                                                          {"K", p.key_dim},
                                                          {"V", p.value_dim},
+                                                         {"tuning", static_cast<int>(p.tuning)},
                                                          {"io", static_cast<int>(c.io)},
                                                          {"state", static_cast<int>(c.state)},
                                                          {"layout", static_cast<int>(c.layout)},
@@ -401,12 +402,30 @@ TEST(GatedDelta, MoreSequencesThanARowOfThreadBlocks) {
 /// two. Were one of the two forms for none of its problems, it would judge the other alone.
 TEST(GatedDelta, TheCpuDeviceRunsBothFormsOfTheFirstLayout) {
   Device& cpu = *device(DeviceKind::cpu);
-  for (const std::int64_t batch : {1, 2}) {
+  for (const std::int64_t batch : {2, 3}) {
     Problem p = problem_of(Layout::kv, State::fp32, batch);
     p.value_heads = 1;
     const auto ran = run(cpu, routes(DeviceKind::cpu)[0], p, input_of(p));
     ASSERT_EQ(ran.witness.launches.size(), 1u);
-    EXPECT_EQ(ran.witness.launches[0].grid.x, batch == 1 ? 2u : 1u) << "thread blocks of a head";
+    EXPECT_EQ(ran.witness.launches[0].grid.x, batch == 2 ? 2u : 1u) << "thread blocks of a head";
+  }
+}
+
+/// Whatever the size, and with the same bits.
+TEST(GatedDelta, FormsAreTakenAsAskedFor) {
+  for (unsigned i = 0; i < 24; ++i) {
+    const Layout layout = layouts[i & 1];
+    const bool large = (i & 4) != 0;
+    Problem p = problem_of(layout, states[i >> 1 & 1], 3, 64 << i / 8);
+    p.steps = 2;
+    p.tuning = large ? Tuning::large : Tuning::small;
+    expect_the_bits_of_the_schedule(p);
+    const auto ran = run(*device(DeviceKind::cpu), routes(DeviceKind::cpu)[0], p, input_of(p));
+    if (layout == Layout::kv) {
+      EXPECT_EQ(ran.witness.launches.at(0).grid.x, large ? 2u : 4u) << words(p);
+    } else {
+      EXPECT_EQ(ran.witness.counters.count("bulk_stores"), large ? 1u : 0u) << words(p);
+    }
   }
 }
 

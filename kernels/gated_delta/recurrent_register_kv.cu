@@ -139,10 +139,11 @@ void launch_form(LaunchContext& context, const Problem& problem) {
 
 template <unsigned kKeyDim, unsigned kValueDim, State kState>
 void launch(LaunchContext& context, const Problem& problem) {
-  // Two columns a lane where that leaves more thread blocks than there are multiprocessors; so the cpu
+  // One column a lane where all thread blocks of that form run at a time, four on a multiprocessor; the cpu
   // device, which has one, runs both forms.
-  const std::int64_t wide_blocks = problem.batch * problem.value_heads * (kValueDim / 64);
-  if (wide_blocks > context.device.capability().multiprocessors)
+  const std::int64_t blocks = problem.batch * problem.value_heads * (kValueDim / 32);
+  const bool small = blocks <= 4 * static_cast<std::int64_t>(context.device.capability().multiprocessors);
+  if (problem.tuning == Tuning::by_size ? !small : problem.tuning == Tuning::large)
     return launch_form<kKeyDim, kValueDim, kState, 2>(context, problem);
   launch_form<kKeyDim, kValueDim, kState, 1>(context, problem);
 }

@@ -6,9 +6,14 @@
 // a lane takes its chain into registers for a step. Slices meet by shuffles, so that warps wait for each
 // other once a step, for the token.
 //
+// Where states are large, the finished columns are put together in shared memory, and the copy engine stores
+// them. That takes the stores from the lanes, but a thread block has to wait for it at its end, so where
+// states are small the lanes store.
+//
 // The state is on its way before anything is computed: decay, strength and norms hide behind it, and need no
 // registers beside it.
 #include "kernels/device/async_copy.hpp"
+#include "kernels/device/bulk_copy.hpp"
 #include "kernels/gated_delta/state.hpp"
 #include "kernels/runtime/launch.hpp"
 
@@ -18,10 +23,11 @@ namespace {
 constexpr unsigned warps = 4, threads = 32 * warps;
 constexpr unsigned columns_of_warp = 32 / slices, columns_of_block = warps * columns_of_warp;
 
-template <unsigned kKeyDim_, State kState_>
+template <unsigned kKeyDim_, State kState_, bool kBulkStores_>
 struct Form {
   static constexpr unsigned kKeyDim = kKeyDim_;
   static constexpr State kState = kState_;
+  static constexpr bool kBulkStores = kBulkStores_;
   static constexpr unsigned rows = kKeyDim / slices;        ///< of a chain
   static constexpr unsigned piece = 16 / bytes_of<kState>;  ///< elements that are moved at a time
   static constexpr unsigned pieces = rows / piece;          ///< of a chain
@@ -31,6 +37,8 @@ struct Form {
 
 /// The chains of a warp on chip, in the format of memory: a bf16 state is rounded by every step. The odd
 /// number of pieces to a row spreads eight lanes that read the same piece of their chains over all banks.
+///
+/// Finished columns lie there whole, as bulk copies take them, a piece apart.
 template <class F>
 class Chains {
  public:
@@ -51,7 +59,7 @@ class Chains {
     StatePart part;
     ASSAY_UNROLL
     for (unsigned i = 0; i < F::pieces; ++i) {
-      const auto piece = std::bit_cast<Piece>(chain_[lane()][i]);
+      const auto piece = std::bit_cast<Piece>(chain(lane())[i]);
       ASSAY_UNROLL
       for (unsigned e = 0; e < F::piece; ++e) part.s[i * F::piece + e][0] = piece.get(e);
     }
@@ -60,7 +68,23 @@ class Chains {
   __device__ __forceinline__ void pack(const StatePart& part) {
     ASSAY_UNROLL
     for (unsigned i = 0; i < F::pieces; ++i)
-      chain_[lane()][i] = std::bit_cast<Bits128>(Piece::of(part.s[i * F::piece]));
+      chain(lane())[i] = std::bit_cast<Bits128>(Piece::of(part.s[i * F::piece]));
+  }
+  /// In the place of chains that all lanes have read.
+  __device__ __forceinline__ void pack_finished(const StatePart& part) {
+    Bits128* const to = column(lane() / slices) + lane() % slices * F::pieces;
+    ASSAY_UNROLL
+    for (unsigned i = 0; i < F::pieces; ++i) to[i] = std::bit_cast<Bits128>(Piece::of(part.s[i * F::piece]));
+  }
+  /// Returns when nothing of it is read any more.
+  __device__ __forceinline__ void store_finished(char* to) {
+    constexpr unsigned bytes = slices * F::pieces * 16;
+    fence_proxy_async();
+    __syncwarp();
+    if (lane() % slices != 0) return;
+    bulk_store_1d(to + lane() / slices * bytes, column(lane() / slices), bytes);
+    bulk_commit_group();
+    bulk_wait_group_read<0>();
   }
 
  private:
@@ -68,10 +92,15 @@ class Chains {
   static __device__ __forceinline__ unsigned lane() { return threadIdx.x % 32; }
   /// The i-th piece that this lane moves.
   __device__ __forceinline__ Bits128& at(unsigned i) {
-    return chain_[i * (32 / F::pieces) + lane() / F::pieces][lane() % F::pieces];
+    return chain(i * (32 / F::pieces) + lane() / F::pieces)[lane() % F::pieces];
   }
+  __device__ __forceinline__ Bits128* chain(unsigned of_lane) { return piece_ + of_lane * (F::pieces + 1); }
+  __device__ __forceinline__ const Bits128* chain(unsigned of_lane) const {
+    return piece_ + of_lane * (F::pieces + 1);
+  }
+  __device__ __forceinline__ Bits128* column(unsigned i) { return piece_ + i * (slices * F::pieces + 1); }
 
-  Bits128 chain_[32][F::pieces + 1];
+  Bits128 piece_[32 * (F::pieces + 1)];
 };
 
 /// The four chains of a column, which are those of neighbouring lanes, added.
@@ -129,17 +158,41 @@ __global__ void __launch_bounds__(threads, F::resident_blocks) recurrent_registe
     part.update(u, token.k_q[slice], sums);
     const float o = over_slices(sums[0]);
     if (slice == 0) store_io(p, p.o, at.values(p, step) + column, o);
-    state.pack(part);
+    if (F::kBulkStores && step + 1 == p.steps) {
+      __syncwarp();
+      state.pack_finished(part);
+    } else {
+      state.pack(part);
+    }
   }
-  __syncwarp();
-  state.store(mine);
+  if constexpr (F::kBulkStores) {
+    state.store_finished(mine);
+  } else {
+    __syncwarp();
+    state.store(mine);
+  }
 }
 
-template <unsigned kKeyDim, State kState>
-void launch(LaunchContext& context, const Problem& problem) {
-  using F = Form<kKeyDim, kState>;
+template <unsigned kKeyDim, State kState, bool kBulkStores>
+void launch_form(LaunchContext& context, const Problem& problem) {
+  using F = Form<kKeyDim, kState, kBulkStores>;
   ASSAY_LAUNCH(context, grid_of(problem, problem.value_dim / columns_of_block), dim3(threads), 0,
                recurrent_register_vk<F>, Params::of(problem));
+}
+
+/// Timed, bulk copies gain 1 % and more at 256 MiB of fp32 states and above, and lose below half of that and
+/// with bf16 states of any size (decisions/registers_over_two_passes.md).
+template <unsigned kKeyDim, State kState>
+void launch(LaunchContext& context, const Problem& problem) {
+  const std::int64_t bytes_of_head = kKeyDim * problem.value_dim * bytes_of<kState>;
+  const bool large =
+      kState == State::fp32 && problem.batch * problem.value_heads >= (std::int64_t{1} << 28) / bytes_of_head;
+  const bool there = context.device.capability().sm >= 90;
+  if (problem.tuning == Tuning::by_size ? large && there : problem.tuning == Tuning::large) {
+    context.witness.counters["bulk_stores"] += 1;
+    return launch_form<kKeyDim, kState, true>(context, problem);
+  }
+  launch_form<kKeyDim, kState, false>(context, problem);
 }
 
 template <unsigned kKeyDim>

@@ -6,6 +6,11 @@
 namespace assay::kernels::gated_delta {
 namespace {
 
+bool has_bulk_copies(DeviceKind kind) {
+  const Device* const target = device(kind);
+  return target != nullptr && target->capability().sm >= 90;
+}
+
 bool built(std::int64_t extent) { return extent == 64 || extent == 128 || extent == 256; }
 
 /// What neither route takes.
@@ -31,9 +36,11 @@ Support well_formed(const Problem& p) {
 
 }  // namespace
 
-Support register_supports(const Problem& p, DeviceKind) {
+Support register_supports(const Problem& p, DeviceKind kind) {
   if (const Support s = well_formed(p); !s.supported) return s;
   if (reinterpret_cast<std::uintptr_t>(p.state) % 16 != 0) return Support::no("state not 16-byte aligned");
+  if (p.contracts.layout == Layout::vk && p.tuning == Tuning::large && !has_bulk_copies(kind))
+    return Support::no("no bulk copies before sm_90");
   return Support::yes();
 }
 

@@ -23,6 +23,7 @@ using kernels::gated_delta::Norm;
 using kernels::gated_delta::Problem;
 using kernels::gated_delta::Softplus;
 using kernels::gated_delta::State;
+using kernels::gated_delta::Tuning;
 
 inline constexpr unsigned slices = 4;  ///< of the rows, each with a chain of its own (schedules.md)
 

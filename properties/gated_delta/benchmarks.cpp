@@ -8,15 +8,16 @@ namespace assay::properties::gated_delta {
 namespace {
 
 using formats::Format;
+using oracle::Gates;
 using oracle::Layout;
 
 /// Heads of a layer: 16 of keys for 32 of values.
-Point point_of(std::size_t batch, Format state, Layout layout) {
+Point point_of(std::size_t batch, Format state, Layout layout, Gates gates) {
   Point point;
   point.contracts.io = Format::bf16;
   point.contracts.state = state;
   point.contracts.layout = layout;
-  point.contracts.gates = oracle::Gates::raw;
+  point.contracts.gates = gates;
   point.shape.batch = batch;
   point.shape.key_heads = 16;
   point.shape.value_heads = 32;
@@ -31,11 +32,12 @@ std::uint64_t width_of(Format format) { return static_cast<std::uint64_t>(format
 /// The traffic is every byte of the operands once, the states read and written, and o.
 Benchmark benchmark_of(const Point& point) {
   const oracle::Shape shape = shape_of(point);
-  const bool kv = point.contracts.layout == Layout::kv;
+  const bool kv = point.contracts.layout == Layout::kv, raw = point.contracts.gates == Gates::raw;
   Benchmark benchmark;
-  benchmark.name = fmt::format("batch {}, {} heads, {} x {}, {} state, [{}]", shape.batch, shape.value_heads,
-                               shape.key_dim, shape.value_dim, formats::spec(point.contracts.state).name,
-                               kv ? "K,V" : "V,K");
+  benchmark.name =
+      fmt::format("batch {}, {} heads, {} x {}, {} state, [{}]{}", shape.batch, shape.value_heads,
+                  shape.key_dim, shape.value_dim, formats::spec(point.contracts.state).name,
+                  kv ? "K,V" : "V,K", raw ? "" : ", gates given");
   benchmark.token = print(point);
   benchmark.routes = {"register"};
   if (kv) benchmark.routes.emplace_back("two_pass");
@@ -43,7 +45,8 @@ Benchmark benchmark_of(const Point& point) {
   const std::uint64_t io = width_of(point.contracts.io);
   const std::uint64_t qk = 2 * shape.tokens() * shape.key_heads * shape.key_dim * io;
   const std::uint64_t values = shape.out_elements() * io;
-  const std::uint64_t gates = 2 * shape.tokens() * shape.value_heads * io + 2 * shape.value_heads * 4;
+  const std::uint64_t gates = raw ? 2 * shape.tokens() * shape.value_heads * io + 2 * shape.value_heads * 4
+                                  : 2 * shape.tokens() * shape.value_heads * 4;
   benchmark.bytes_read = states + qk + values + gates + shape.batch * 4;
   benchmark.bytes_written = states + values;
   return benchmark;
@@ -53,12 +56,15 @@ Benchmark benchmark_of(const Point& point) {
 
 std::vector<Benchmark> benchmarks() {
   std::vector<Benchmark> all;
-  for (const Format state : {Format::fp32, Format::bf16}) {
+  const auto add = [&](Format state, Gates gates) {
     for (const Layout layout : {Layout::kv, Layout::vk}) {
       for (const std::size_t batch : {1u, 4u, 16u, 64u, 256u})
-        all.push_back(benchmark_of(point_of(batch, state, layout)));
+        all.push_back(benchmark_of(point_of(batch, state, layout, gates)));
     }
-  }
+  };
+  add(Format::fp32, Gates::raw);
+  add(Format::fp32, Gates::precomputed);
+  add(Format::bf16, Gates::raw);
   return all;
 }
 

@@ -98,6 +98,28 @@ void add_head_sizes(Cases& cases) {
   }
 }
 
+/// The forms for small problems and for large ones, whatever the size: every size of a head, both formats and
+/// layouts, sequences with and without slots, one step and several.
+void add_tunings(Cases& cases) {
+  for (const Tuning tuning : {Tuning::small, Tuning::large}) {
+    for (const std::size_t dim : built_dims) {
+      for (const Format state : both_formats) {
+        for (const Layout layout : layouts) {
+          Point point = cases.in_turn(state, layout);
+          point.tuning = tuning;
+          point.shape.key_dim = dim;
+          point.shape.value_dim = dim == 64 ? 128 : 64;
+          point.slots = Slots::holes;
+          point.shape.batch = 3;
+          point.shape.steps = dim == 64 ? 2 : 1;
+          set_heads(point, 1, 2);
+          cases.add(point);
+        }
+      }
+    }
+  }
+}
+
 /// Heads of values for one, two and three of each head of keys; sequences, with slots of every kind.
 void add_heads_and_sequences(Cases& cases) {
   constexpr std::size_t heads[][2] = {{1, 1}, {1, 3}, {2, 2}, {2, 4}, {2, 6}, {3, 3}, {3, 6}, {3, 9}, {5, 5}};
@@ -315,6 +337,7 @@ std::vector<Point> cases(Level level, std::uint64_t seed) {
   add_bounds(cases);
   add_layers(cases);
   add_steps(cases, {1, 2, 16, 256});
+  add_tunings(cases);
   if (level != Level::quick) {
     add_all_pairs(cases);
     add_steps(cases, {4096});

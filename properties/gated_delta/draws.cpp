@@ -48,6 +48,7 @@ Point any_point(const std::vector<Pattern>& patterns) {
   point.pattern = patterns[choice<std::size_t>(0, patterns.size())];
   point.seed = choice<std::uint64_t>(1, 1000);
   point.slots = Slots{choice<std::uint8_t>(0, 3)};
+  point.tuning = Tuning{choice<std::uint8_t>(0, 3)};
   if (one_in(4)) point.scale = 0x3F000000;  // 1/2
   set_any_contracts(point);
   set_any_shape(point);

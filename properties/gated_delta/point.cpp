@@ -29,6 +29,7 @@ constexpr std::array<std::string_view, 3> softplus_names = {"once", "log1p", "lo
 constexpr std::array<std::string_view, 2> beta_names = {"fp32", "bf16"};
 constexpr std::array<std::string_view, 2> judge_names = {"bits", "bound"};
 constexpr std::array<std::string_view, 5> slot_names = {"in_order", "permuted", "holes", "doubled", "past"};
+constexpr std::array<std::string_view, 3> tuning_names = {"by_size", "small", "large"};
 constexpr std::array<std::string_view, 2> source_names = {"states", "keys"};
 constexpr std::uint64_t max_stride = std::uint64_t{1} << 24, most_elements = std::uint64_t{1} << 32;
 constexpr int max_exponent = 96;
@@ -112,6 +113,8 @@ struct Setter {
   bool set_buffers(std::string_view key, std::string_view value) {
     if (key == "slots") {
       point.slots = one_of<Slots>(key, value, slot_names);
+    } else if (key == "tuning") {
+      point.tuning = one_of<Tuning>(key, value, tuning_names);
     } else if (key == "scale") {
       if (value != "auto") point.scale = fp32_code(key, value);
     } else if (key == "ialign") {
@@ -151,9 +154,9 @@ struct Setter {
         set_source(key, value))
       return;
     static constexpr std::string_view keys[] = {
-        "io",     "state",  "layout",  "gates", "norm",     "eps",  "softplus", "beta",    "judge", "batch",
-        "steps",  "pool",   "h",       "hv",    "k",        "v",    "astride",  "bstride", "slots", "scale",
-        "ialign", "salign", "pattern", "vexp",  "sequence", "step", "seed",     "as",      "on"};
+        "io",    "state",  "layout", "gates",   "norm", "eps",      "softplus", "beta",    "judge", "batch",
+        "steps", "pool",   "h",      "hv",      "k",    "v",        "astride",  "bstride", "slots", "tuning",
+        "scale", "ialign", "salign", "pattern", "vexp", "sequence", "step",     "seed",    "as",    "on"};
     reader.refuse_key(key, keys);
   }
 };
@@ -242,6 +245,7 @@ std::string print(const Point& point) {
   const Point defaults;
   std::string text = print_contracts(point.contracts) + print_shape(point.shape);
   text += fmt::format(",slots={}", name_of(slot_names, point.slots));
+  if (point.tuning != Tuning::by_size) text += fmt::format(",tuning={}", name_of(tuning_names, point.tuning));
   if (point.scale) text += fmt::format(",scale=0x{:08X}", *point.scale);
   if (point.io_alignment != defaults.io_alignment) text += fmt::format(",ialign={}", point.io_alignment);
   if (point.state_alignment != defaults.state_alignment)

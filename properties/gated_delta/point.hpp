@@ -18,6 +18,9 @@ namespace fixture = fixtures::gated_delta;
 /// sequence in the slot of the first, or in the slot after the pool's last.
 enum class Slots : std::uint8_t { in_order, permuted, holes, doubled, past };
 
+/// The size of problem that the form of a kernel is meant for, by which no bit changes.
+enum class Tuning : std::uint8_t { by_size, small, large };
+
 /// Where the operands come from.
 enum class Source : std::uint8_t {
   pattern,  ///< generated
@@ -29,7 +32,7 @@ enum class Source : std::uint8_t {
 /// of print(); softplus, astride and bstride are of gates=raw:
 ///   gated_delta:io=bf16,state=fp32,layout=kv,gates=raw,norm=division,eps=1e-6,softplus=once,beta=fp32,
 ///               judge=bits,batch=1,steps=1,pool=1,h=1,hv=1,k=64,v=64,astride=1,bstride=1,slots=in_order,
-///               scale=auto,ialign=16,salign=16,pattern=ordinary,vexp=0,sequence=0,step=0,seed=1
+///               tuning=by_size,scale=auto,ialign=16,salign=16,pattern=ordinary,vexp=0,sequence=0,step=0,seed=1
 ///   gated_delta:...,as=states,on=FILE:TENSOR   (last key; takes the rest of the token)
 /// eps is 1e-6 or 1e-12; scale is auto, which is k^-1/2, or the code of an fp32 (0x3F800000).
 struct Point {
@@ -38,6 +41,7 @@ struct Point {
   /// filled in.
   oracle::Shape shape{.pool = 0, .a_stride = 0, .b_stride = 0};
   Slots slots{};
+  Tuning tuning{};
   std::optional<std::uint32_t> scale;  ///< code of an fp32; else key_dim^-1/2
   /// Bytes, and exactly so: of q, k, v, a, b and o, and of the state.
   std::size_t io_alignment = 16, state_alignment = 16;

@@ -43,7 +43,7 @@ TEST(Point, EveryKeyIsPrintedAndReadBack) {
   const std::string contracts =
       "io=fp32,state=bf16,layout=vk,gates=raw,norm=rsqrt,eps=1e-12,softplus=log,beta=bf16,judge=bound,";
   const std::string shape = "batch=3,steps=5,pool=7,h=2,hv=6,k=128,v=256,astride=9,bstride=8,";
-  const std::string buffers = "slots=holes,scale=0x3F000000,ialign=4,salign=2,";
+  const std::string buffers = "slots=holes,tuning=large,scale=0x3F000000,ialign=4,salign=2,";
   const std::string source = "pattern=ramps,vexp=-4,sequence=2,step=11,seed=9";
   for (const std::string more : {"", ",as=states,on=a,b:c=d", ",as=keys,on=x.npy"}) {
     const std::string all = contracts + shape + buffers + source + more;
@@ -130,7 +130,7 @@ TEST(Cases, GoldensHaveEveryContractInEveryRecord) {
 // ---- the rules ----
 
 std::string support(const std::string& pairs, std::size_t route) {
-  const kernels::Support support = expected_support(parse("gated_delta:" + pairs), route);
+  const kernels::Support support = expected_support(parse("gated_delta:" + pairs), route, DeviceKind::cpu);
   return support.supported ? "" : support.reason;
 }
 
@@ -146,6 +146,8 @@ TEST(Rules, RefuseInTheirOrder) {
     EXPECT_EQ(support("batch=2,slots=holes", route), "");
   }
   EXPECT_EQ(support("layout=vk", register_route), "");
+  EXPECT_EQ(support("layout=vk,tuning=large", register_route), "");
+  EXPECT_EQ(support("layout=vk,tuning=large,salign=8", register_route), "state not 16-byte aligned");
   EXPECT_EQ(support("layout=vk", two_pass_route), "state layout is [V,K]");
   EXPECT_EQ(support("salign=8", register_route), "state not 16-byte aligned");
   EXPECT_EQ(support("salign=4,ialign=2", two_pass_route), "");
@@ -162,6 +164,21 @@ TEST(Rules, RoutesSayTheSameOfEverySlot) {
       EXPECT_EQ(said.reason, workload.expected_support(route, DeviceKind::cpu).reason) << slots;
     }
   }
+}
+
+/// 256 MiB of states are 4,096 heads of 128 x 128 in fp32.
+TEST(Rules, LargeStatesAreStoredByBulkCopies) {
+  const auto bulk_stores = [](const std::string& pairs) {
+    return expected_witness(parse("gated_delta:layout=vk,k=128,v=128," + pairs), register_route)
+        .counters.contains("bulk_stores");
+  };
+  EXPECT_FALSE(bulk_stores("batch=4095"));
+  EXPECT_TRUE(bulk_stores("batch=4096"));
+  EXPECT_FALSE(bulk_stores("batch=8192,state=bf16"));
+  EXPECT_TRUE(bulk_stores("batch=128,h=16,hv=32"));
+  EXPECT_FALSE(bulk_stores("batch=4096,tuning=small"));
+  EXPECT_TRUE(bulk_stores("tuning=large"));
+  EXPECT_TRUE(bulk_stores("tuning=large,state=bf16"));
 }
 
 TEST(Rules, KernelsGoByLayout) {

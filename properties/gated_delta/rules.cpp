@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cassert>
+#include <map>
 
 namespace assay::properties::gated_delta {
 namespace {
@@ -22,6 +23,23 @@ Support common(const Point& point) {
   return Support::yes();
 }
 
+Support bulk_copies_there(kernels::DeviceKind kind) {
+  const kernels::Device* const device = kernels::device(kind);
+  return device != nullptr && device->capability().sm >= 90 ? Support::yes()
+                                                            : Support::no("no bulk copies before sm_90");
+}
+
+/// What the register route shows of a state in [V,K]: bulk copies in the form for large problems, which are
+/// those of 256 MiB of fp32 states or more.
+std::map<std::string, std::uint64_t> counters_of_vk(const Point& point) {
+  const oracle::Shape& shape = point.shape;
+  const std::size_t bytes = shape.batch * shape.value_heads * shape.key_dim * shape.value_dim * sizeof(float);
+  const bool large = point.contracts.state == formats::Format::fp32 && bytes >> 28 != 0;
+  const bool bulk = point.tuning == Tuning::by_size ? large : point.tuning == Tuning::large;
+  if (bulk) return {{"bulk_stores", 1}};
+  return {};
+}
+
 }  // namespace
 
 std::vector<RequiredRoute> required_routes() {
@@ -29,11 +47,13 @@ std::vector<RequiredRoute> required_routes() {
           {"two_pass", {"recurrent_two_pass"}}};
 }
 
-Support expected_support(const Point& point, std::size_t route) {
+Support expected_support(const Point& point, std::size_t route, kernels::DeviceKind kind) {
   if (const Support answer = common(point); !answer.supported) return answer;
   switch (route) {
     case register_route:
-      return point.state_alignment >= 16 ? Support::yes() : Support::no("state not 16-byte aligned");
+      if (point.state_alignment < 16) return Support::no("state not 16-byte aligned");
+      return point.contracts.layout == Layout::vk && point.tuning == Tuning::large ? bulk_copies_there(kind)
+                                                                                   : Support::yes();
     case two_pass_route:
       return point.contracts.layout == Layout::kv ? Support::yes() : Support::no("state layout is [V,K]");
   }
@@ -44,7 +64,8 @@ Support expected_support(const Point& point, std::size_t route) {
 ExpectedWitness expected_witness(const Point& point, std::size_t route) {
   switch (route) {
     case register_route:
-      return {{point.contracts.layout == Layout::kv ? "recurrent_register_kv" : "recurrent_register_vk"}, {}};
+      if (point.contracts.layout == Layout::kv) return {{"recurrent_register_kv"}, {}};
+      return {{"recurrent_register_vk"}, counters_of_vk(point)};
     case two_pass_route:
       return {{"recurrent_two_pass"}, {}};
   }
@@ -56,7 +77,9 @@ std::vector<std::string> limits() {
   return {"register, two_pass: key_dim or value_dim other than 64, 128, 256",
           "register, two_pass: value_heads % key_heads != 0",
           "register, two_pass: a slot past the pool, two sequences in one slot",
-          "two_pass: states in layout [V,K]", "register: a state that is not 16-byte aligned"};
+          "two_pass: states in layout [V,K]",
+          "register: a state that is not 16-byte aligned",
+          "register on cuda before sm_90: the form for large problems of [V,K]"};
 }
 
 }  // namespace assay::properties::gated_delta

@@ -16,8 +16,8 @@ enum RouteIndex : std::size_t { register_route, two_pass_route };
 /// The routes in that order, with the kernels that each must launch for one built-in case or another.
 std::vector<RequiredRoute> required_routes();
 
-/// The same on every device.
-kernels::Support expected_support(const Point&, std::size_t route);
+/// The same on every device that has bulk copies.
+kernels::Support expected_support(const Point&, std::size_t route, kernels::DeviceKind);
 ExpectedWitness expected_witness(const Point&, std::size_t route);
 
 /// The refusals, in words.

@@ -50,6 +50,9 @@ delta::Problem problem_of(const Point& point, const fixture::Operands& operands)
   problem.a_stride = static_cast<std::int64_t>(shape.a_stride);
   problem.b_stride = static_cast<std::int64_t>(shape.b_stride);
   problem.scale = std::bit_cast<float>(scale_of(point));
+  problem.tuning = point.tuning == Tuning::small   ? delta::Tuning::small
+                   : point.tuning == Tuning::large ? delta::Tuning::large
+                                                   : delta::Tuning::by_size;
   problem.contracts = kernel_contracts(point.contracts);
   return problem;
 }
@@ -188,8 +191,8 @@ kernels::Support DeltaWorkload::supports(std::size_t route, kernels::DeviceKind 
   return delta::routes(device)[route].supports(problem, device);
 }
 
-kernels::Support DeltaWorkload::expected_support(std::size_t route, kernels::DeviceKind) const {
-  return gated_delta::expected_support(point_, route);
+kernels::Support DeltaWorkload::expected_support(std::size_t route, kernels::DeviceKind device) const {
+  return gated_delta::expected_support(point_, route, device);
 }
 
 ExpectedWitness DeltaWorkload::expected_witness(std::size_t route) const {

@@ -31,7 +31,7 @@ FORMS = ((8, 1), (16, 2), (32, 4), (64, 8))  # columns of a program, and its war
 
 
 def name_of(batch, layout):
-    return f"batch {batch}, {HEADS} heads, {KEY_DIM} x {VALUE_DIM}, fp32 state, {layout}"
+    return f"batch {batch}, {HEADS} heads, {KEY_DIM} x {VALUE_DIM}, fp32 state, {layout}, gates given"
 
 
 def traffic(batch):
