@@ -57,6 +57,7 @@ void verify_seal(std::span<const std::byte> file) {
   const Envelope expected = envelope_of(content);
   if (std::ranges::equal(expected, file.first(envelope_bytes))) return;
   const std::string stated_bytes(line_after(text, "\nbytes "));
+  if (stated_bytes.empty()) throw BadInput("is changed: its seal states no length");
   if (stated_bytes != std::to_string(content.size()))
     throw BadInput(fmt::format("is truncated or changed: {} bytes of content, {} stated", content.size(),
                                fixtures::in_quotes(stated_bytes)));

@@ -7,6 +7,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
@@ -166,6 +167,8 @@ TEST(RecordTest, MessagesSayWhatIsWrong) {
   bytes.pop_back();
   bytes.back() ^= std::byte{1};
   EXPECT_TRUE(begins(refusal([&] { from_bytes(bytes); }), "is changed: SHA-256 of its content is "));
+  std::fill(bytes.begin() + 30, bytes.begin() + envelope_bytes, std::byte{'0'});
+  EXPECT_EQ(refusal([&] { from_bytes(bytes); }), "is changed: its seal states no length");
 }
 
 // Records that were edited with another program and sealed again: the structure itself must be checked.
