@@ -1,3 +1,16 @@
+# Links every family and battery whole, because each registers itself at start-up and nothing names it.
+function(assay_link_registered target)
+  set(registered ${ASSAY_FAMILIES})
+  foreach(folder IN LISTS ASSAY_INFRASTRUCTURE_properties)
+    if(TARGET assay_properties_${folder})
+      list(APPEND registered ${folder})
+    endif()
+  endforeach()
+  foreach(folder IN LISTS registered)
+    target_link_libraries(${target} PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,assay_properties_${folder}>)
+  endforeach()
+endfunction()
+
 # assay_program(TARGET [OBJECTS object-library...])
 #
 # The whole command-line program: its main, the gate, and every family and battery (assay_properties_<folder>), which
@@ -11,21 +24,24 @@ function(assay_program target)
     target_sources(${target} PRIVATE $<TARGET_OBJECTS:${objects}>)
   endforeach()
   target_link_libraries(${target} PRIVATE assay_cli)
-  set(registered ${ASSAY_FAMILIES})
-  foreach(folder IN LISTS ASSAY_INFRASTRUCTURE_properties)
-    if(TARGET assay_properties_${folder})
-      list(APPEND registered ${folder})
-    endif()
-  endforeach()
-  foreach(folder IN LISTS registered)
-    target_link_libraries(${target} PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,assay_properties_${folder}>)
-  endforeach()
+  assay_link_registered(${target})
   # The libraries of a bundle lie beside the program. The old tag, because only that one also serves the libraries that
   # libraries need; in the build tree there is no such folder and it does nothing.
   target_link_options(${target} PRIVATE LINKER:--disable-new-dtags)
   string(REGEX REPLACE "_program$" "" output ${target})
   set_target_properties(${target} PROPERTIES OUTPUT_NAME ${output} BUILD_RPATH "$ORIGIN/lib"
     RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+endfunction()
+
+# The test program `across` of properties/across/*_test.cpp: what holds of every family alike.
+function(assay_tests_across_families)
+  file(GLOB tests CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/properties/across/*_test.cpp)
+  add_executable(across_test ${tests})
+  target_link_libraries(across_test PRIVATE assay_cli GTest::gtest GTest::gtest_main)
+  assay_link_registered(across_test)
+  add_test(NAME across COMMAND across_test)
+  set_tests_properties(across PROPERTIES LABELS properties)
+  add_dependencies(properties_tests across_test)
 endfunction()
 
 # `bundle`: bundle/assay and bundle/lib in the source folder, to be copied to a machine that has no such libraries.

@@ -99,6 +99,8 @@ class RowsFamily : public Family {
             {"rows", "third", kernels::RouteKind::experiment, {"copy_third"}, ""}};
   }
   std::vector<std::string> cases(Level, std::uint64_t) const override { return {}; }
+  std::unique_ptr<Workload> blank(std::string_view) const override { return nullptr; }
+  std::unique_ptr<Workload> with_contents(std::string_view, Contents) const override { return nullptr; }
   std::unique_ptr<Workload> materialise(std::string_view token) const override {
     ++materialised;
     return std::make_unique<RowsWorkload>(std::string(token), bodies);

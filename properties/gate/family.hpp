@@ -28,6 +28,9 @@ struct InputBuffer {
   formats::Format format{};
   std::span<const std::byte> bytes;
   std::size_t alignment = 16;
+  /// It says where elements of other buffers lie (slots): zeroing a case's contents, or making them smaller,
+  /// leaves it alone.
+  bool structural = false;
 };
 
 /// A buffer the kernel writes: `rows` rows of `stride` stored elements of which the first `cols` are data.
@@ -55,7 +58,8 @@ struct ScratchBuffer {
   std::size_t alignment = 256;
 };
 
-/// The contents of all outputs, in the order of Workload::outputs().
+/// The contents of all outputs, in the order of Workload::outputs(); or of all that a case begins with, in
+/// the order of given().
 using Contents = std::vector<std::vector<std::byte>>;
 
 /// A named explanation of damage: the known fault whose output this is.
@@ -94,6 +98,18 @@ class Workload {
   /// Names the damage of a failing output; empty when no known fault explains it.
   virtual std::vector<Diagnosis> diagnose(const Contents& actual, const Contents& before) = 0;
 };
+
+/// A buffer that a case begins with: an input, or "NAME before" of an output that is updated in place.
+struct GivenBuffer {
+  std::string name;
+  formats::Format format{};
+  std::span<const std::byte> bytes;  ///< a view of the workload
+  bool structural = false;           ///< as in InputBuffer
+};
+/// All of them: inputs(), and behind them what buffers hold that are updated in place.
+std::vector<GivenBuffer> given(const Workload&);
+/// Copies of them.
+Contents contents_of(const std::vector<GivenBuffer>&);
 
 /// What a property may do with a workload. Everything it runs is counted in the gate's table.
 class Bench {
@@ -142,6 +158,13 @@ class Family {
   virtual std::vector<std::string> cases(Level, std::uint64_t seed) const = 0;
   /// Throws BadInput naming the token and what is wrong with it.
   virtual std::unique_ptr<Workload> materialise(std::string_view token) const = 0;
+  /// The case of that shape and those contracts with zeros in every buffer it begins with but the structural
+  /// ones. No generator runs and no file is read. Throws as materialise.
+  virtual std::unique_ptr<Workload> blank(std::string_view token) const = 0;
+  /// The same with these contents: those of given(), in its order, as many bytes as blank() has (programmer
+  /// error otherwise). Throws BadInput naming buffer and element for contents that no case can have, such as
+  /// two sequences in one slot.
+  virtual std::unique_ptr<Workload> with_contents(std::string_view token, Contents) const = 0;
   /// Committed files of real data that every gate also runs on: paths from fixtures/<family>/. A missing one
   /// is an error.
   virtual std::vector<std::string> real_inputs() const = 0;

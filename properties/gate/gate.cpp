@@ -9,6 +9,7 @@
 
 #include "fixtures/files/tensor_file.hpp"
 #include "properties/gate/battery.hpp"
+#include "properties/gate/case_text.hpp"
 #include "properties/gate/damage.hpp"
 #include "properties/gate/describe.hpp"
 #include "properties/gate/home.hpp"
@@ -131,13 +132,26 @@ class FamilyRun : public Bench {
     return all;
   }
 
+  /// Judges a case where its text says, else on everything that is selected.
+  void judge_case_of(const CaseText& text) {
+    const std::vector<std::size_t> routes = routes_of(text);
+    judge_recorded(*build(text), [&](std::size_t route, const Device& device) {
+      return std::count(routes.begin(), routes.end(), route) > 0 &&
+             (text.device.empty() || text.device == to_string(device.kind()));
+    });
+  }
+
+  using Place = std::function<bool(std::size_t route, const Device&)>;
+
   /// Judges, records everything, and checks that devices agree to the bit.
-  void judge_recorded(Workload& workload) {
+  void judge_recorded(
+      Workload& workload, const Place& wanted = [](std::size_t, const Device&) { return true; }) {
     show_rows();
     std::uint64_t elements = 0;
     for (std::size_t i = 0; i < routes_.size(); ++i) {
       std::vector<Contents> outputs;
       for (Device* device : devices_) {
+        if (!wanted(routes_[i], *device)) continue;
         const bool enough = row(i, *device).failed >= cases_with_findings;
         CaseResult result =
             judge_case(family_, workload, routes_[i], *device, enough ? Detail::verdict : Detail::findings);
@@ -306,16 +320,12 @@ void judge_file(FamilyRun& run, const Family& family, const fixtures::TensorPath
   }
 }
 
-bool claims(const Family& family, std::string_view token) {
-  return token.substr(0, family.name().size()) == family.name() &&
-         token.substr(family.name().size()).substr(0, 1) == ":";
-}
-
 void judge_tokens(FamilyRun& run, const Family& family, const std::vector<std::string>& tokens,
                   Progress& progress) {
   progress.expect(tokens.size());
   for (const std::string& token : tokens) {
-    if (claims(family, token)) run.judge_recorded(*family.materialise(token));
+    const CaseText text = parse_case(token);
+    if (text.family == family.name()) run.judge_case_of(text);
     progress.step();
   }
 }
@@ -354,16 +364,28 @@ std::vector<fixtures::TensorPath> check_files(const GateOptions& options) {
   return paths;
 }
 
-/// Refuses a token that no selected family claims before anything runs.
-void check_tokens(const GateOptions& options, const Selection& selection) {
-  for (const std::string& token : options.cases) {
-    const bool claimed = std::any_of(families().begin(), families().end(), [&](const Family* family) {
-      return selection.family(family->name()) && claims(*family, token);
-    });
-    if (!claimed) {
-      throw BadInput(
-          fmt::format("case '{}': it names no selected family; a token starts with 'FAMILY:'", token));
-    }
+/// Refuses a case that no selected family, route and device is named by, before anything runs.
+void check_cases(const GateOptions& options, const Selection& selection,
+                 const std::vector<Device*>& devices) {
+  for (const std::string& whole : options.cases) {
+    const CaseText text = parse_case(whole);
+    const auto refuse = [&](const std::string& reason) {
+      throw BadInput(fmt::format("case '{}': {}", whole, reason));
+    };
+    const Family& family = family_of(text);
+    if (!selection.family(family.name())) refuse("its family is not selected by --family");
+    const auto known = family.routes();
+    const auto routes = routes_of(text);
+    if (std::none_of(routes.begin(), routes.end(),
+                     [&](std::size_t i) { return selection.route(family.name(), known[i].name); }))
+      refuse("its route is not selected by --route");
+    if (text.device.empty()) continue;
+    if (text.device != "cpu" && text.device != "cuda")
+      refuse(fmt::format("there is no device '{}'; devices are cpu and cuda", text.device));
+    if (std::none_of(devices.begin(), devices.end(),
+                     [&](const Device* device) { return to_string(device->kind()) == text.device; }))
+      throw EnvironmentError(
+          fmt::format("case '{}': device {} is absent or not selected", whole, text.device));
   }
 }
 
@@ -419,10 +441,10 @@ void judge_all(const GateOptions& options, const Selection& selection,
 
 GateResult run_gate(const GateOptions& options) {
   const Selection selection(options);
-  check_tokens(options, selection);
   const std::vector<fixtures::TensorPath> files = check_files(options);
   Recorder recorder(options.until);
   const std::vector<Device*> devices = select_devices(options, recorder.result());
+  check_cases(options, selection, devices);
   const bool built_in = options.on.empty() && options.cases.empty();
   recorder.result().every_row_must_compare = built_in;
   if (options.shard.count > 1) {

@@ -9,6 +9,7 @@
 #include "fixtures/tensor/errors.hpp"
 #include "goldens/record/record.hpp"
 #include "properties/gate/damage.hpp"
+#include "properties/gate/delegating.hpp"
 #include "properties/gate/describe.hpp"
 #include "properties/gate/golden_hardware.hpp"
 #include "properties/gate/golden_oracle.hpp"
@@ -23,34 +24,15 @@ using arithmetic::Acceptance;
 
 /// A workload whose acceptance is the approved bits, so that a golden is judged as strictly as any other
 /// case.
-class ApprovedWorkload : public Workload {
+class ApprovedWorkload : public DelegatingWorkload {
  public:
   ApprovedWorkload(Workload& base, const goldens::Entry& entry)
-      : base_(base), acceptance_(base.acceptance()) {
+      : DelegatingWorkload(base), acceptance_(base.acceptance()) {
     for (std::size_t i = 0; i < acceptance_.size(); ++i) acceptance_[i].lo = entry.outputs[i].bytes;
   }
-  std::string token() const override { return base_.token(); }
-  std::vector<InputBuffer> inputs() const override { return base_.inputs(); }
-  std::vector<OutputBuffer> outputs() const override { return base_.outputs(); }
   const std::vector<Acceptance>& acceptance() override { return acceptance_; }
-  kernels::Support supports(std::size_t route, kernels::DeviceKind device) const override {
-    return base_.supports(route, device);
-  }
-  std::vector<ScratchBuffer> scratch() const override { return base_.scratch(); }
-  kernels::Support expected_support(std::size_t route, kernels::DeviceKind device) const override {
-    return base_.expected_support(route, device);
-  }
-  ExpectedWitness expected_witness(std::size_t route) const override { return base_.expected_witness(route); }
-  void launch(std::size_t route, kernels::LaunchContext& context, std::span<void* const> in,
-              std::span<void* const> out) const override {
-    base_.launch(route, context, in, out);
-  }
-  std::vector<Diagnosis> diagnose(const Contents& actual, const Contents& before) override {
-    return base_.diagnose(actual, before);
-  }
 
  private:
-  Workload& base_;
   std::vector<Acceptance> acceptance_;
 };
 

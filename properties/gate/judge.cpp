@@ -7,6 +7,7 @@
 
 #include "properties/comparator/comparator.hpp"
 #include "properties/comparator/probe.hpp"
+#include "properties/gate/case_text.hpp"
 #include "properties/gate/damage.hpp"
 #include "properties/gate/describe.hpp"
 #include "properties/gate/runner.hpp"
@@ -170,7 +171,7 @@ CaseResult judge_case(const Family& family, Workload& workload, std::size_t rout
   }
   for (Finding& finding : result.findings) {
     finding.place = fmt::format("{}/{} on {}", family.name(), name, to_string(device.kind()));
-    finding.token = workload.token();
+    finding.token = with_place(workload.token(), name, to_string(device.kind()));
   }
   return result;
 }

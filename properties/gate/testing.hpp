@@ -147,6 +147,8 @@ class CopyFamily : public Family {
   std::vector<kernels::RouteInfo> routes() const override { return listed; }
   std::vector<std::string> cases(Level, std::uint64_t) const override { return {}; }
   std::unique_ptr<Workload> materialise(std::string_view) const override { return nullptr; }
+  std::unique_ptr<Workload> blank(std::string_view) const override { return nullptr; }
+  std::unique_ptr<Workload> with_contents(std::string_view, Contents) const override { return nullptr; }
   std::vector<std::unique_ptr<Workload>> on_tensor(const fixtures::Tensor&, const std::filesystem::path&,
                                                    Level) const override {
     return {};

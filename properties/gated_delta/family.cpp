@@ -1,6 +1,9 @@
 // The family gated_delta as the gate sees it.
 #include <fmt/core.h>
 
+#include <cstring>
+#include <map>
+
 #include "fixtures/tensor/errors.hpp"
 #include "kernels/gated_delta/delta.hpp"
 #include "properties/gated_delta/benchmarks.hpp"
@@ -12,6 +15,39 @@
 
 namespace assay::properties::gated_delta {
 namespace {
+
+/// Contents in the order of given(), as operands.
+fixture::Operands operands_from(const Point& point, Contents contents) {
+  fixture::Operands operands;
+  std::size_t next = 0;
+  const auto take = [&](std::vector<std::byte>& to) { to = std::move(contents.at(next++)); };
+  for (auto* to : {&operands.q, &operands.k, &operands.v}) take(*to);
+  if (point.contracts.gates == oracle::Gates::raw) {
+    for (auto* to : {&operands.a, &operands.b, &operands.a_log, &operands.dt_bias}) take(*to);
+  } else {
+    for (auto* to : {&operands.g, &operands.beta}) take(*to);
+  }
+  std::vector<std::byte> slots;
+  take(slots);
+  operands.slots.resize(slots.size() / sizeof(std::int32_t));
+  std::memcpy(operands.slots.data(), slots.data(), slots.size());
+  take(operands.state);
+  return operands;
+}
+
+/// Slots that name no slot of the pool, or one twice, have no right result.
+void refuse_slots(const Point& point, const std::vector<std::int32_t>& slots) {
+  const auto pool = static_cast<std::int64_t>(shape_of(point).pool);
+  std::map<std::int32_t, std::size_t> owner;
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    if (slots[i] >= pool)
+      throw BadInput(fmt::format("slots[{}] is {}, past the pool of {}", i, slots[i], pool));
+    if (slots[i] < 0) continue;
+    const auto [first, fresh] = owner.emplace(slots[i], i);
+    if (!fresh)
+      throw BadInput(fmt::format("slots[{}] and slots[{}] are both {}", first->second, i, slots[i]));
+  }
+}
 
 class DeltaFamily : public Family {
  public:
@@ -31,6 +67,19 @@ class DeltaFamily : public Family {
 
   std::unique_ptr<Workload> materialise(std::string_view token) const override {
     return std::make_unique<DeltaWorkload>(parse(token));
+  }
+
+  std::unique_ptr<Workload> blank(std::string_view token) const override {
+    const Point point = parse(token);
+    return std::make_unique<DeltaWorkload>(point, zero_operands(point));
+  }
+
+  std::unique_ptr<Workload> with_contents(std::string_view token, Contents contents) const override {
+    Point point = parse(token);
+    fixture::Operands operands = operands_from(point, std::move(contents));
+    refuse_slots(point, operands.slots);
+    point.slots = Slots::in_order;  // whatever the token says: these are in use
+    return std::make_unique<DeltaWorkload>(point, std::move(operands));
   }
 
   /// The cast's slice of real weights, as states and as keys.

@@ -96,6 +96,28 @@ unsigned threads_of(const oracle::Shape& shape) {
 
 }  // namespace
 
+fixture::Operands zero_operands(const Point& point) {
+  const oracle::Shape shape = shape_of(point);
+  const std::size_t io = width_of(point.contracts.io), tokens = shape.tokens();
+  fixture::Operands operands;
+  operands.q.resize(tokens * shape.key_heads * shape.key_dim * io);
+  operands.k.resize(operands.q.size());
+  operands.v.resize(shape.out_elements() * io);
+  if (raw(point)) {
+    operands.a.resize(tokens * shape.a_stride * io);
+    operands.b.resize(tokens * shape.b_stride * io);
+    operands.a_log.resize(shape.value_heads * sizeof(float));
+    operands.dt_bias.resize(shape.value_heads * sizeof(float));
+  } else {
+    operands.g.resize(tokens * shape.value_heads * sizeof(float));
+    operands.beta.resize(tokens * shape.value_heads * sizeof(float));
+  }
+  operands.state.resize(shape.state_elements() * width_of(point.contracts.state));
+  operands.slots = fixture::slots_of(request_of(point));
+  misplace_last_sequence(point, operands.slots);
+  return operands;
+}
+
 oracle::Operands view(const Point& point, const fixture::Operands& operands) {
   return {operands.q,       operands.k, operands.v,    operands.a,     operands.b,     operands.a_log,
           operands.dt_bias, operands.g, operands.beta, operands.state, operands.slots, scale_of(point)};
@@ -133,7 +155,7 @@ std::vector<InputBuffer> DeltaWorkload::inputs() const {
   }
   // 32-bit integers, for which there is no format: as their bytes.
   inputs.push_back(
-      {"slots", Format::uint4, std::as_bytes(std::span(operands_.slots)), alignof(std::int32_t)});
+      {"slots", Format::uint4, std::as_bytes(std::span(operands_.slots)), alignof(std::int32_t), true});
   return inputs;
 }
 

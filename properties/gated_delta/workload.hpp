@@ -42,6 +42,9 @@ class DeltaWorkload : public Workload {
   std::vector<arithmetic::Acceptance> acceptance_;
 };
 
+/// Operands of the point's shape, all zero, with the point's slots.
+fixture::Operands zero_operands(const Point&);
+
 /// As the oracle takes them; they view the fixture's.
 oracle::Operands view(const Point&, const fixture::Operands&);
 

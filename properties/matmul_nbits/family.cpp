@@ -35,6 +35,22 @@ class MatmulFamily : public Family {
     return std::make_unique<MatmulWorkload>(parse(token));
   }
 
+  std::unique_ptr<Workload> blank(std::string_view token) const override {
+    const Point point = parse(token);
+    return std::make_unique<MatmulWorkload>(point, zero_operands(point));
+  }
+
+  std::unique_ptr<Workload> with_contents(std::string_view token, Contents contents) const override {
+    const Point point = parse(token);
+    fixture::Operands operands;
+    std::size_t next = 0;
+    for (auto* to : {&operands.a, &operands.b, &operands.scales}) *to = std::move(contents.at(next++));
+    if (point.zero_points) operands.zero_points = std::move(contents.at(next++));
+    if (point.bias) operands.bias = std::move(contents.at(next++));
+    if (point.interleaved) operands.b = deinterleaved(operands.b);
+    return std::make_unique<MatmulWorkload>(point, std::move(operands));
+  }
+
   /// The cast's slice of real weights, quantised.
   std::vector<std::string> real_inputs() const override {
     return {"../mxfp8_cast/all-MiniLM-L6-v2.slice.safetensors"};

@@ -108,15 +108,16 @@ fixture::Operands build(const Point& point) {
 /// Work of the oracle, in elements that cost as much as those of a cast.
 unsigned threads_of(const oracle::Shape& shape) { return threads_for(shape.m * shape.n * shape.k); }
 
-/// The weights with the nibbles of every 32-bit word in the order e0, e2, e4, e6, e1, e3, e5, e7.
-std::vector<std::byte> interleaved(std::span<const std::byte> weights) {
+/// Moves each nibble of every 32-bit word: element e is in slot e of one form and slot_of(e) of the other.
+std::vector<std::byte> moved(std::span<const std::byte> weights, bool back) {
+  assert(weights.size() % 4 == 0);
   std::vector<std::byte> result(weights.size());
   for (std::size_t word = 0; word < weights.size(); word += 4) {
     for (std::size_t element = 0; element < 8; ++element) {
       const std::size_t slot = element / 2 + element % 2 * 4;
-      const unsigned code =
-          std::to_integer<unsigned>(weights[word + element / 2]) >> (element % 2 * 4) & 0xFu;
-      result[word + slot / 2] |= static_cast<std::byte>(code << (slot % 2 * 4));
+      const std::size_t from = back ? slot : element, to = back ? element : slot;
+      const unsigned code = std::to_integer<unsigned>(weights[word + from / 2]) >> (from % 2 * 4) & 0xFu;
+      result[word + to / 2] |= static_cast<std::byte>(code << (to % 2 * 4));
     }
   }
   return result;
@@ -127,6 +128,21 @@ std::size_t or_element(std::size_t alignment, const Point& point) {
 }
 
 }  // namespace
+
+std::vector<std::byte> interleaved(std::span<const std::byte> weights) { return moved(weights, false); }
+std::vector<std::byte> deinterleaved(std::span<const std::byte> weights) { return moved(weights, true); }
+
+fixture::Operands zero_operands(const Point& point) {
+  const oracle::Shape& shape = point.shape;
+  const std::size_t width = element_width(point);
+  fixture::Operands operands;
+  operands.a.resize(shape.m * shape.k * width);
+  operands.b.resize(shape.n * shape.row_bytes());
+  operands.scales.resize(shape.n * shape.blocks() * width);
+  if (point.zero_points) operands.zero_points.resize(shape.n * shape.zero_point_row_bytes());
+  if (point.bias) operands.bias.resize(shape.n * width);
+  return operands;
+}
 
 oracle::Operands view(const fixture::Operands& operands) {
   return {operands.a, operands.b, operands.scales, operands.zero_points, operands.bias};

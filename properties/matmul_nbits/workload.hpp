@@ -42,6 +42,14 @@ class MatmulWorkload : public Workload {
   std::vector<arithmetic::Acceptance> acceptance_;
 };
 
+/// Operands of the point's shape, all zero.
+fixture::Operands zero_operands(const Point&);
+
+/// The weights with the nibbles of every 32-bit word in the order e0, e2, e4, e6, e1, e3, e5, e7, as
+/// schedule=natural wants them; and back.
+std::vector<std::byte> interleaved(std::span<const std::byte> weights);
+std::vector<std::byte> deinterleaved(std::span<const std::byte> weights);
+
 /// As the oracle takes them; they view the argument.
 oracle::Operands view(const fixture::Operands&);
 

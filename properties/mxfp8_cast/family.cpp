@@ -1,6 +1,7 @@
 // The family mxfp8_cast as the gate sees it.
 #include <fmt/core.h>
 
+#include <cassert>
 #include <map>
 
 #include "fixtures/tensor/errors.hpp"
@@ -20,6 +21,11 @@ const fixtures::Tensor& converted(std::map<Format, fixtures::Tensor>& done, cons
                                   Format input) {
   const auto found = done.find(input);
   return found != done.end() ? found->second : done.emplace(input, as_input(tensor, input)).first->second;
+}
+
+std::unique_ptr<Workload> filled(const Point& point, std::vector<std::byte> x) {
+  const auto owner = std::make_shared<const std::vector<std::byte>>(std::move(x));
+  return std::make_unique<CastWorkload>(point, *owner, owner);
 }
 
 class CastFamily : public Family {
@@ -42,6 +48,16 @@ class CastFamily : public Family {
 
   std::unique_ptr<Workload> materialise(std::string_view token) const override {
     return std::make_unique<CastWorkload>(parse(token));
+  }
+
+  std::unique_ptr<Workload> blank(std::string_view token) const override {
+    const Point point = parse(token);
+    return filled(point, std::vector<std::byte>(x_bytes(point)));
+  }
+
+  std::unique_ptr<Workload> with_contents(std::string_view token, Contents contents) const override {
+    assert(contents.size() == 1);
+    return filled(parse(token), std::move(contents[0]));
   }
 
   std::vector<std::string> real_inputs() const override { return {"all-MiniLM-L6-v2.slice.safetensors"}; }

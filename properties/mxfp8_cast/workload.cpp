@@ -216,8 +216,10 @@ CastWorkload::CastWorkload(Point point) : point_(std::move(point)) {
 
 CastWorkload::CastWorkload(Point point, std::span<const std::byte> x, std::shared_ptr<const void> owner)
     : point_(std::move(point)), x_(x), owner_(std::move(owner)) {
-  assert(x_.size() == point_.shape.rows * point_.shape.cols * width(point_.input));
+  assert(x_.size() == x_bytes(point_));
 }
+
+std::size_t x_bytes(const Point& point) { return point.shape.rows * point.shape.cols * width(point.input); }
 
 Format input_format(const fixtures::Tensor& tensor) {
   if (const auto format = float_format(tensor.dtype)) return *format;

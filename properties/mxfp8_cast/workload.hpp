@@ -40,6 +40,9 @@ class CastWorkload : public Workload {
   std::vector<arithmetic::Acceptance> acceptance_;
 };
 
+/// Bytes of X.
+std::size_t x_bytes(const Point&);
+
 /// The tensor with its elements as codes of `input`: itself where the type is the same, else a new one with
 /// each element rounded once to nearest even. Throws BadInput naming the tensor for a type that is no fp32,
 /// fp16 or bf16.

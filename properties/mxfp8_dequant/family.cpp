@@ -1,6 +1,8 @@
 // The family mxfp8_dequant as the gate sees it.
 #include <fmt/core.h>
 
+#include <cassert>
+
 #include "fixtures/tensor/errors.hpp"
 #include "kernels/mxfp8_dequant/dequant.hpp"
 #include "properties/mxfp8_dequant/cases.hpp"
@@ -32,6 +34,18 @@ class DequantFamily : public Family {
 
   std::unique_ptr<Workload> materialise(std::string_view token) const override {
     return std::make_unique<DequantWorkload>(parse(token));
+  }
+
+  std::unique_ptr<Workload> blank(std::string_view token) const override {
+    const Point point = parse(token);
+    const oracle::Shape& shape = point.shape;
+    return std::make_unique<DequantWorkload>(point, std::vector<std::byte>(shape.rows * shape.cols),
+                                             std::vector<std::byte>(shape.scale_rows * shape.scale_stride));
+  }
+
+  std::unique_ptr<Workload> with_contents(std::string_view token, Contents contents) const override {
+    assert(contents.size() == 2);
+    return std::make_unique<DequantWorkload>(parse(token), std::move(contents[0]), std::move(contents[1]));
   }
 
   /// The cast's slice of real weights, quantised.

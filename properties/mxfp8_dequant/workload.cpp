@@ -221,6 +221,19 @@ DequantWorkload::DequantWorkload(Point point, Codes codes)
     for (std::size_t b = 0; b < cols; ++b) scales_[matrix.index(a, b)] = codes_.scales[a * cols + b];
 }
 
+DequantWorkload::DequantWorkload(Point point, std::vector<std::byte> data,
+                                 std::vector<std::byte> scale_buffer)
+    : point_(std::move(point)), scales_(std::move(scale_buffer)) {
+  const oracle::Shape& shape = point_.shape;
+  const std::size_t rows = shape.block_rows(), cols = shape.block_cols();
+  assert(data.size() == shape.rows * shape.cols && scales_.size() == shape.scale_rows * shape.scale_stride);
+  std::vector<std::byte> scales(rows * cols);
+  const oracle::ScaleMatrix matrix = shape.scale_matrix();
+  for (std::size_t a = 0; a < rows; ++a)
+    for (std::size_t b = 0; b < cols; ++b) scales[a * cols + b] = scales_[matrix.index(a, b)];
+  codes_ = with_data(std::move(data), std::move(scales));
+}
+
 std::vector<InputBuffer> DequantWorkload::inputs() const {
   return {{"data", point_.contracts.element, codes_.data, point_.data_alignment},
           {"scales", Format::e8m0, scales_, point_.scale_alignment}};

@@ -36,6 +36,9 @@ class DequantWorkload : public Workload {
   /// Codes given: of the point's shape and element format.
   DequantWorkload(Point point, Codes codes);
 
+  /// Data and the whole scale buffer given, its padding included.
+  DequantWorkload(Point point, std::vector<std::byte> data, std::vector<std::byte> scale_buffer);
+
   std::string token() const override { return print(point_); }
   std::vector<InputBuffer> inputs() const override;
   std::vector<OutputBuffer> outputs() const override;
