@@ -31,6 +31,11 @@ struct InputBuffer {
   /// It says where elements of other buffers lie (slots): zeroing a case's contents, or making them smaller,
   /// leaves it alone.
   bool structural = false;
+  /// As frameworks see it, row-major, its product the stored elements, padding included: how it stands in
+  /// files. Empty: one dimension.
+  std::vector<std::size_t> shape = {};
+  /// Of an element in files, where the format does not say it (slots).
+  std::optional<fixtures::DType> dtype = {};
 };
 
 /// A buffer the kernel writes: `rows` rows of `stride` stored elements of which the first `cols` are data.
@@ -48,6 +53,7 @@ struct OutputBuffer {
   /// Of a buffer that the kernel reads and writes in place: what it holds before every run, all of it, in
   /// place of poison; a view of the workload. Empty: the kernel only writes.
   std::span<const std::byte> initial = {};
+  std::vector<std::size_t> shape = {};  ///< as in InputBuffer
 };
 
 /// Memory the kernel works in: neither read nor judged. The gate poisons it before every run, so that a
@@ -104,7 +110,9 @@ struct GivenBuffer {
   std::string name;
   formats::Format format{};
   std::span<const std::byte> bytes;  ///< a view of the workload
-  bool structural = false;           ///< as in InputBuffer
+  bool structural = false;           ///< as in InputBuffer, like the next two
+  std::vector<std::size_t> shape = {};
+  std::optional<fixtures::DType> dtype = {};
 };
 /// All of them: inputs(), and behind them what buffers hold that are updated in place.
 std::vector<GivenBuffer> given(const Workload&);

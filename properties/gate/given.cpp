@@ -7,10 +7,11 @@ namespace assay::properties {
 std::vector<GivenBuffer> given(const Workload& workload) {
   std::vector<GivenBuffer> buffers;
   for (const InputBuffer& input : workload.inputs())
-    buffers.push_back({input.name, input.format, input.bytes, input.structural});
+    buffers.push_back({input.name, input.format, input.bytes, input.structural, input.shape, input.dtype});
   for (const OutputBuffer& output : workload.outputs()) {
     if (output.initial.empty()) continue;
-    buffers.push_back({fmt::format("{} before", output.name), output.format, output.initial, false});
+    buffers.push_back({fmt::format("{} before", output.name), output.format, output.initial, false,
+                       output.shape, std::nullopt});
   }
   return buffers;
 }

@@ -136,26 +136,36 @@ DeltaWorkload::DeltaWorkload(Point point, fixture::Operands operands)
 }
 
 std::vector<InputBuffer> DeltaWorkload::inputs() const {
-  const Format io = point_.contracts.io;
-  const std::size_t alignment = point_.io_alignment;
-  std::vector<InputBuffer> inputs = {{"q", io, operands_.q, alignment},
-                                     {"k", io, operands_.k, alignment},
-                                     {"v", io, operands_.v, alignment}};
-  const auto add_fp32 = [&](const char* name, const std::vector<std::byte>& codes) {
-    inputs.push_back({name, Format::fp32, codes, alignof(float)});
+  const oracle::Shape shape = shape_of(point_);
+  std::vector<InputBuffer> inputs;
+  const auto add_io = [&](const char* name, const std::vector<std::byte>& codes,
+                          std::vector<std::size_t> extents) {
+    inputs.push_back({name, point_.contracts.io, codes, point_.io_alignment, false, std::move(extents)});
   };
+  const auto add_fp32 = [&](const char* name, const std::vector<std::byte>& codes,
+                            std::vector<std::size_t> extents) {
+    inputs.push_back({name, Format::fp32, codes, alignof(float), false, std::move(extents)});
+  };
+  add_io("q", operands_.q, {shape.batch, shape.steps, shape.key_heads, shape.key_dim});
+  add_io("k", operands_.k, {shape.batch, shape.steps, shape.key_heads, shape.key_dim});
+  add_io("v", operands_.v, {shape.batch, shape.steps, shape.value_heads, shape.value_dim});
   if (raw(point_)) {
-    inputs.push_back({"a", io, operands_.a, alignment});
-    inputs.push_back({"b", io, operands_.b, alignment});
-    add_fp32("a_log", operands_.a_log);
-    add_fp32("dt_bias", operands_.dt_bias);
+    add_io("a", operands_.a, {shape.batch, shape.steps, shape.a_stride});
+    add_io("b", operands_.b, {shape.batch, shape.steps, shape.b_stride});
+    add_fp32("a_log", operands_.a_log, {shape.value_heads});
+    add_fp32("dt_bias", operands_.dt_bias, {shape.value_heads});
   } else {
-    add_fp32("g", operands_.g);
-    add_fp32("beta", operands_.beta);
+    add_fp32("g", operands_.g, {shape.batch, shape.steps, shape.value_heads});
+    add_fp32("beta", operands_.beta, {shape.batch, shape.steps, shape.value_heads});
   }
   // 32-bit integers, for which there is no format: as their bytes.
-  inputs.push_back(
-      {"slots", Format::uint4, std::as_bytes(std::span(operands_.slots)), alignof(std::int32_t), true});
+  inputs.push_back({"slots",
+                    Format::uint4,
+                    std::as_bytes(std::span(operands_.slots)),
+                    alignof(std::int32_t),
+                    true,
+                    {shape.batch},
+                    fixtures::DType::i32});
   return inputs;
 }
 
@@ -171,9 +181,17 @@ std::vector<OutputBuffer> DeltaWorkload::outputs() const {
                      cols,
                      cols};
   state.initial = operands_.state;
-  return {{"o", point_.contracts.io, shape.out_elements(), point_.io_alignment,
-           shape.tokens() * shape.value_heads, shape.value_dim, shape.value_dim},
-          state};
+  state.shape = kv ? std::vector{shape.pool, shape.value_heads, shape.key_dim, shape.value_dim}
+                   : std::vector{shape.pool, shape.value_heads, shape.value_dim, shape.key_dim};
+  OutputBuffer o{"o",
+                 point_.contracts.io,
+                 shape.out_elements(),
+                 point_.io_alignment,
+                 shape.tokens() * shape.value_heads,
+                 shape.value_dim,
+                 shape.value_dim};
+  o.shape = {shape.batch, shape.steps, shape.value_heads, shape.value_dim};
+  return {o, state};
 }
 
 std::vector<ScratchBuffer> DeltaWorkload::scratch() const {

@@ -159,19 +159,36 @@ MatmulWorkload::MatmulWorkload(Point point, fixture::Operands operands)
 
 std::vector<InputBuffer> MatmulWorkload::inputs() const {
   const Format model = point_.contracts.model;
-  std::vector<InputBuffer> inputs = {
-      {"a", model, operands_.a, point_.a_alignment},
-      {"b", Format::uint4, point_.interleaved ? interleaved_ : operands_.b, point_.b_alignment},
-      {"scales", model, operands_.scales, or_element(point_.scale_alignment, point_)}};
-  if (point_.zero_points) inputs.push_back({"zero_points", Format::uint4, operands_.zero_points, 1});
-  if (point_.bias) inputs.push_back({"bias", model, operands_.bias, element_width(point_)});
+  const oracle::Shape& shape = point_.shape;
+  const std::size_t blocks = shape.blocks();
+  std::vector<InputBuffer> inputs;
+  const auto add = [&](const char* name, Format format, const std::vector<std::byte>& codes,
+                       std::size_t alignment, std::vector<std::size_t> extents) {
+    inputs.push_back({name, format, codes, alignment, false, std::move(extents)});
+  };
+  add("a", model, operands_.a, point_.a_alignment, {shape.m, shape.k});
+  // The packed codes of a block, as ONNX MatMulNBits has them; `row_bytes` is a multiple of `blocks`.
+  add("b", Format::uint4, point_.interleaved ? interleaved_ : operands_.b, point_.b_alignment,
+      {shape.n, blocks, shape.row_bytes() / blocks});
+  add("scales", model, operands_.scales, or_element(point_.scale_alignment, point_), {shape.n, blocks});
+  if (point_.zero_points)
+    add("zero_points", Format::uint4, operands_.zero_points, 1, {shape.n, shape.zero_point_row_bytes()});
+  if (point_.bias) add("bias", model, operands_.bias, element_width(point_), {shape.n});
   return inputs;
 }
 
 std::vector<OutputBuffer> MatmulWorkload::outputs() const {
   const oracle::Shape& shape = point_.shape;
-  return {{"y", point_.contracts.model, shape.m * shape.n, or_element(point_.y_alignment, point_), shape.m,
-           shape.n, shape.n, 1}};
+  OutputBuffer y{"y",
+                 point_.contracts.model,
+                 shape.m * shape.n,
+                 or_element(point_.y_alignment, point_),
+                 shape.m,
+                 shape.n,
+                 shape.n,
+                 1};
+  y.shape = {shape.m, shape.n};
+  return {y};
 }
 
 std::vector<ScratchBuffer> MatmulWorkload::scratch() const {

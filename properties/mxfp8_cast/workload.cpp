@@ -152,6 +152,7 @@ OutputBuffer data_buffer(const Point& point, oracle::Direction direction) {
   buffer.cols = buffer.stride = shape.cols;
   buffer.elements_per_block = oracle::block;
   buffer.blocks_in_columns = direction == oracle::Direction::colwise;
+  buffer.shape = {shape.rows, shape.cols};
   return buffer;
 }
 
@@ -165,6 +166,7 @@ OutputBuffer scale_buffer(const Point& point, oracle::Direction direction) {
   buffer.rows = scales.rows;
   buffer.cols = scales.stride;
   buffer.stride = extent.stride;
+  buffer.shape = {extent.rows, extent.stride};
   if (point.contracts.layout == oracle::ScaleLayout::swizzled) {
     buffer.rows = extent.rows;
     buffer.cols = extent.stride;
@@ -242,7 +244,9 @@ fixtures::Tensor as_input(const fixtures::Tensor& tensor, Format input) {
 }
 
 std::vector<InputBuffer> CastWorkload::inputs() const {
-  return {{"x", point_.input, x_, point_.x_alignment()}};
+  InputBuffer x{"x", point_.input, x_, point_.x_alignment()};
+  x.shape = {point_.shape.rows, point_.shape.cols};
+  return {x};
 }
 
 std::vector<OutputBuffer> CastWorkload::outputs() const {

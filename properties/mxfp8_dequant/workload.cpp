@@ -235,16 +235,28 @@ DequantWorkload::DequantWorkload(Point point, std::vector<std::byte> data,
 }
 
 std::vector<InputBuffer> DequantWorkload::inputs() const {
-  return {{"data", point_.contracts.element, codes_.data, point_.data_alignment},
-          {"scales", Format::e8m0, scales_, point_.scale_alignment}};
+  const oracle::Shape& shape = point_.shape;
+  InputBuffer data{"data", point_.contracts.element, codes_.data, point_.data_alignment};
+  data.shape = {shape.rows, shape.cols};
+  InputBuffer scales{"scales", Format::e8m0, scales_, point_.scale_alignment};
+  scales.shape = {shape.scale_rows, shape.scale_stride};
+  return {data, scales};
 }
 
 std::vector<OutputBuffer> DequantWorkload::outputs() const {
   const oracle::Shape& shape = point_.shape;
   // A colwise block is no run of a row, so places are named by row and column alone.
   const std::size_t per_block = shape.direction == oracle::Direction::rowwise ? oracle::block : 1;
-  return {{"y", point_.contracts.output, shape.rows * shape.cols, point_.y_alignment, shape.rows, shape.cols,
-           shape.cols, per_block}};
+  OutputBuffer y{"y",
+                 point_.contracts.output,
+                 shape.rows * shape.cols,
+                 point_.y_alignment,
+                 shape.rows,
+                 shape.cols,
+                 shape.cols,
+                 per_block};
+  y.shape = {shape.rows, shape.cols};
+  return {y};
 }
 
 const std::vector<arithmetic::Acceptance>& DequantWorkload::acceptance() {
