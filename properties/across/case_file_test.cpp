@@ -136,6 +136,14 @@ TEST_F(CaseFileTest, BuffersStandAsFrameworksSeeThem) {
   }
 }
 
+TEST_F(CaseFileTest, SaysWhatOutputsAreExpected) {
+  const auto path = folder_ / "case.safetensors";
+  write_case_file(path, FileKind::safetensors, *build_case(texts[5]), texts[5], nullptr);
+  EXPECT_EQ(fixtures::open_tensor_file(path)->metadata().at(std::string(outputs_key)),
+            R"({"o":{"dtype":"bf16","shape":[3,2,1,128]},"state":{"dtype":"f32","shape":[5,1,64,128]}})");
+  EXPECT_FALSE(read_case_file(path).tensors.contains("o"));
+}
+
 TEST_F(CaseFileTest, WhatIsNotInTheFileIsGenerated) {
   const std::string text = texts[3];
   const auto source = build_case(text);

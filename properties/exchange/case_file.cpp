@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cassert>
 #include <mutex>
+#include <nlohmann/json.hpp>
 
 #include "fixtures/files/hdf5_writer.hpp"
 #include "fixtures/files/messages.hpp"
@@ -59,6 +60,11 @@ class WorkloadOfFile : public DelegatingWorkload {
   mutable std::optional<std::string> token_;
 };
 
+const std::filesystem::path& origin(const CaseFile& file, const std::string& tensor) {
+  const auto other = file.origins.find(tensor);
+  return other == file.origins.end() ? file.path : other->second;
+}
+
 /// Throws unless every tensor of the file is a buffer of the case and fits it.
 void check_tensors(const CaseFile& file, const std::vector<BufferInFile>& buffers) {
   for (const auto& [name, tensor] : file.tensors) {
@@ -67,12 +73,12 @@ void check_tensors(const CaseFile& file, const std::vector<BufferInFile>& buffer
     if (found == buffers.end()) {
       std::vector<std::string> names;
       for (const BufferInFile& buffer : buffers) names.push_back(buffer.name);
-      fixtures::bad_tensor(file.path, name,
+      fixtures::bad_tensor(origin(file, name), name,
                            fmt::format("the case has no buffer of this name; the nearest is '{}'",
                                        fixtures::nearest(name, names)));
     }
     if (const std::string reason = misfit(tensor.dtype, tensor.shape, *found); !reason.empty())
-      fixtures::bad_tensor(file.path, name, reason);
+      fixtures::bad_tensor(origin(file, name), name, reason);
   }
 }
 
@@ -130,9 +136,14 @@ std::unique_ptr<Workload> build(const CaseFile& file) {
   try {
     return build_unnamed(file);
   } catch (const BadInput& reason) {
-    const std::string start = file.path.string() + ": ";
-    if (std::string_view(reason.what()).starts_with(start)) throw;
-    throw BadInput(start + reason.what());
+    const std::string_view said = reason.what();
+    const auto names = [&](const std::filesystem::path& path) {
+      return said.starts_with(path.string() + ": ");
+    };
+    const bool named = std::any_of(file.origins.begin(), file.origins.end(),
+                                   [&](const auto& one) { return names(one.second); });
+    if (file.path.empty() || named || names(file.path)) throw;
+    throw BadInput(fmt::format("{}: {}", file.path.string(), said));
   }
 }
 
@@ -170,7 +181,11 @@ std::vector<std::byte> case_file_bytes(FileKind kind, const Workload& workload, 
     assert(fixtures::byte_count(buffer.shape, buffer.dtype) == bytes.size());
     tensors.push_back({buffer.name, buffer.dtype, buffer.shape, bytes, nullptr});
   }
-  const std::map<std::string, std::string> metadata = {{std::string(case_key), text}};
+  nlohmann::ordered_json expected = nlohmann::ordered_json::object();
+  for (const BufferInFile& buffer : buffers_in_files(workload))
+    if (!buffer.given) expected[buffer.name] = {{"dtype", to_string(buffer.dtype)}, {"shape", buffer.shape}};
+  const std::map<std::string, std::string> metadata = {{std::string(case_key), text},
+                                                       {std::string(outputs_key), expected.dump()}};
   return kind == FileKind::hdf5 ? fixtures::hdf5_bytes(tensors, metadata)
                                 : fixtures::safetensors_bytes(tensors, metadata);
 }

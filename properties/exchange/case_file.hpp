@@ -19,11 +19,14 @@
 namespace assay::properties {
 
 inline constexpr std::string_view case_key = "assay.case";
+/// For those who run a case: a JSON object of its outputs, {"y": {"dtype": "bf16", "shape": [4, 128]}}.
+inline constexpr std::string_view outputs_key = "assay.outputs";
 
 struct CaseFile {
   CaseText text;  ///< text.family empty: the file names no case
   std::map<std::string, fixtures::Tensor> tensors;
   std::filesystem::path path;
+  std::map<std::string, std::filesystem::path> origins;  ///< of tensors that another file holds
 };
 
 /// Reads any tensor file; of .npy its one tensor, named after the file. Throws BadInput naming file, tensor
