@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <filesystem>
 #include <functional>
-#include <map>
 #include <new>
 #include <system_error>
 
@@ -21,23 +20,8 @@
 
 namespace assay::cli {
 
-using kernels::DeviceKind;
-
-const char* const exit_codes =
-    "Exit codes: 0 pass, 1 fail, 2 usage or bad input, 3 vacuous (nothing was compared), 4 environment (a "
-    "required\n"
-    "device or tool is absent, output cannot be written, or an internal error).";
-
-DeviceKind parse_device(const std::string& name) {
-  if (name == "cpu") return DeviceKind::cpu;
-  if (name == "cuda") return DeviceKind::cuda;
-  throw BadInput(fmt::format("unknown device '{}'; the nearest is '{}'", name,
-                             fixtures::nearest(name, {"cpu", "cuda", "all"})));
-}
-
 namespace {
 
-using properties::Level;
 using properties::Shard;
 
 /// All option and command names of `app` and below, for "the nearest is".
@@ -51,15 +35,6 @@ void collect_names(const CLI::App& app, std::vector<std::string>& names) {
   }
 }
 
-Level parse_level(const std::string& name) {
-  const std::map<std::string, Level> levels = {
-      {"quick", Level::quick}, {"full", Level::full}, {"exhaustive", Level::exhaustive}};
-  const auto found = levels.find(name);
-  if (found != levels.end()) return found->second;
-  throw BadInput(fmt::format("unknown level '{}'; the nearest is '{}'", name,
-                             fixtures::nearest(name, {"quick", "full", "exhaustive"})));
-}
-
 unsigned parse_runs(const std::string& text) {
   namespace bench = properties::bench;
   unsigned runs = 0;
@@ -69,14 +44,6 @@ unsigned parse_runs(const std::string& text) {
     return runs;
   throw BadInput(fmt::format("--runs {}: it is not a whole number from {} to {}", fixtures::in_quotes(text),
                              bench::fewest_runs, bench::most_runs));
-}
-
-std::uint64_t parse_seed(const std::string& text) {
-  std::uint64_t seed = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
-  if (error == std::errc{} && end == text.data() + text.size()) return seed;
-  throw BadInput(fmt::format("--seed {}: it is not a whole number from 0 to {}", fixtures::in_quotes(text),
-                             ~std::uint64_t{0}));
 }
 
 /// "2/8": the second of eight.
@@ -103,17 +70,6 @@ struct GateWords {
   CLI::Option *json = nullptr, *until = nullptr;  ///< tell an empty text from none
   GateArguments arguments;
 };
-
-void refuse_empty(const char* option, const std::vector<std::string>& values, const char* wanted) {
-  if (std::count(values.begin(), values.end(), "") > 0)
-    throw BadInput(fmt::format("{} '': it needs {}", option, wanted));
-}
-
-void refuse_empty_text(const char* option, const CLI::Option* given, const std::string& value,
-                       const char* wanted) {
-  if (given->count() > 0 && value.empty()) throw BadInput(fmt::format("{} '': it needs {}", option, wanted));
-}
-constexpr const char* json_wanted = "the name of a file, or '-' for standard output";
 
 /// The words of `gate` checked and turned into its arguments.
 GateArguments gate_arguments(const GateWords& words) {
@@ -334,6 +290,8 @@ int run(int argc, char** argv) {
       ->type_name("WORD...");
   explain_command->callback([&] { action = [&words] { return explain(words); }; });
   add_golden(app, action);
+  add_judge(app, action);
+  add_cases(app, action);
 
   try {
     app.parse(argc, argv);

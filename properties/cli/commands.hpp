@@ -58,6 +58,10 @@ int golden_record(kernels::DeviceKind, const std::optional<std::string>& folder)
 /// Adds the command `golden` to the command line; `action` becomes what is to be run.
 void add_golden(CLI::App&, std::function<int()>& action);
 
+/// Each adds its command, whose callback sets `action`.
+void add_judge(CLI::App&, std::function<int()>& action);
+void add_cases(CLI::App&, std::function<int()>& action);
+
 /// Runs a command and flushes standard output. Every exception becomes one line on stderr and an exit code:
 /// BadInput 2; an absent device, a file system or an output that refuses, no memory, and what nobody foresaw
 /// ("internal error") 4.

@@ -1,16 +1,31 @@
-// What the options of several commands have in common.
+// What the commands' options have in common.
 #pragma once
 
+#include <CLI/CLI.hpp>
+#include <cstdint>
 #include <string>
+#include <vector>
 
 #include "kernels/runtime/device.hpp"
+#include "properties/gate/family.hpp"
 
 namespace assay::cli {
 
-/// The footer of every command's help.
-extern const char* const exit_codes;
+extern const char* const exit_codes;  ///< the footer of every command
+inline constexpr const char* json_wanted = "the name of a file, or '-' for standard output";
+
+/// Throw BadInput for an option that is given an empty text, saying what it needs.
+void refuse_empty(const char* option, const std::vector<std::string>& values, const char* wanted);
+void refuse_empty_text(const char* option, const CLI::Option* given, const std::string& value,
+                       const char* wanted);
 
 /// Throws BadInput naming the nearest.
 kernels::DeviceKind parse_device(const std::string& name);
+
+/// Throw BadInput naming the text and what it has to be.
+properties::Level parse_level(const std::string& name);
+std::uint64_t parse_seed(const std::string& text);
+/// A whole number of at least 1.
+std::size_t parse_limit(const std::string& text);
 
 }  // namespace assay::cli

@@ -67,7 +67,9 @@ const std::filesystem::path& origin(const CaseFile& file, const std::string& ten
 
 /// Throws unless every tensor of the file is a buffer of the case and fits it.
 void check_tensors(const CaseFile& file, const std::vector<BufferInFile>& buffers) {
-  for (const auto& [name, tensor] : file.tensors) {
+  for (const auto& one : file.tensors) {
+    const std::string& name = one.first;
+    const fixtures::Tensor& tensor = one.second;
     const auto found = std::find_if(buffers.begin(), buffers.end(),
                                     [&](const BufferInFile& buffer) { return buffer.name == name; });
     if (found == buffers.end()) {

@@ -12,7 +12,10 @@ void run(Bytes bytes) {
   const auto file = fixtures::MappedFile::open(file_of(bytes));
   accepted([&] {
     std::set<std::string> names;
-    for (const auto& item : fixtures::scan_hdf5(file->descriptor(), bytes.size())) {
+    const auto content = fixtures::scan_hdf5(file->descriptor(), bytes.size());
+    for (const auto& [key, text] : content.metadata)
+      claim(fixtures::is_utf8(key) && fixtures::is_utf8(text), "metadata is not UTF-8");
+    for (const auto& item : content.items) {
       claim(names.insert(item.info.name).second, "two tensors of one name");
       if (!item.info.unsupported.empty()) continue;
       claim(fixtures::byte_count(item.info.shape, item.dtype) == item.bytes, "a tensor is not whole");

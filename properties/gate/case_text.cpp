@@ -81,7 +81,8 @@ void apply(const Override& override, const std::vector<GivenBuffer>& buffers, Co
                               fixtures::nearest(override.buffer, names)));
   }
   const std::size_t width = width_of(*found);
-  const text::Where where{"case '" + whole + "'", fmt::format("{}[{}]", override.buffer, override.first)};
+  const std::string quoted = fmt::format("'{}'", whole);
+  const text::Where where{quoted, fmt::format("{}[{}]", override.buffer, override.first), "case"};
   const text::Codes codes = text::codes_of(override.codes, "codes", 2 * width, where);
   if (codes.empty()) where.refuse("it names no code");
   const std::size_t elements = found->bytes.size() / width;

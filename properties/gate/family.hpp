@@ -156,6 +156,13 @@ struct Benchmark {
   std::uint64_t bytes_read = 0, bytes_written = 0;  ///< each input byte once, each output byte once
 };
 
+/// A tensor that somebody else offers for judging, named after a buffer.
+struct OfferedTensor {
+  std::string name;
+  fixtures::DType dtype{};
+  std::vector<std::size_t> shape;
+};
+
 class Family {
  public:
   virtual ~Family() = default;
@@ -173,6 +180,14 @@ class Family {
   /// error otherwise). Throws BadInput naming buffer and element for contents that no case can have, such as
   /// two sequences in one slot.
   virtual std::unique_ptr<Workload> with_contents(std::string_view token, Contents) const = 0;
+  /// Tokens of the cases that tensors of these names (of given() and outputs()), types and shapes can be: one
+  /// for every choice of contracts that `fixed` ("key=value,key=value") and the tensors leave open, each with
+  /// all its contracts in it, in an order that depends on nothing else. Where results can be held to bits or
+  /// to bounds, both (judge=). Throws BadInput naming the tensor, or the key of `fixed`, and the reason: a
+  /// name that no buffer has, a type or shape that fits no case, an input that is missing.
+  virtual std::vector<std::string> readings(std::span<const OfferedTensor>, std::string_view fixed) const = 0;
+  /// Which inputs show what a contract key of readings() says, in words. Empty: it is no contract.
+  virtual std::string tells_apart(std::string_view key) const = 0;
   /// Committed files of real data that every gate also runs on: paths from fixtures/<family>/. A missing one
   /// is an error.
   virtual std::vector<std::string> real_inputs() const = 0;

@@ -153,6 +153,10 @@ class CopyFamily : public Family {
                                                    Level) const override {
     return {};
   }
+  std::vector<std::string> readings(std::span<const OfferedTensor>, std::string_view) const override {
+    return {};
+  }
+  std::string tells_apart(std::string_view) const override { return {}; }
   std::vector<std::string> real_inputs() const override { return {}; }
   std::vector<Property> properties() const override { return {}; }
   std::map<std::string, std::vector<std::string>> golden_cases() const override { return {}; }

@@ -9,6 +9,7 @@
 #include "properties/gated_delta/benchmarks.hpp"
 #include "properties/gated_delta/cases.hpp"
 #include "properties/gated_delta/properties.hpp"
+#include "properties/gated_delta/readings.hpp"
 #include "properties/gated_delta/rules.hpp"
 #include "properties/gated_delta/tensors.hpp"
 #include "properties/gated_delta/workload.hpp"
@@ -81,6 +82,13 @@ class DeltaFamily : public Family {
     point.slots = Slots::in_order;  // whatever the token says: these are in use
     return std::make_unique<DeltaWorkload>(point, std::move(operands));
   }
+
+  std::vector<std::string> readings(std::span<const OfferedTensor> tensors,
+                                    std::string_view fixed) const override {
+    return gated_delta::readings(tensors, fixed);
+  }
+
+  std::string tells_apart(std::string_view key) const override { return gated_delta::tells_apart(key); }
 
   /// The cast's slice of real weights, as states and as keys.
   std::vector<std::string> real_inputs() const override {

@@ -6,6 +6,7 @@
 #include "properties/matmul_nbits/benchmarks.hpp"
 #include "properties/matmul_nbits/cases.hpp"
 #include "properties/matmul_nbits/properties.hpp"
+#include "properties/matmul_nbits/readings.hpp"
 #include "properties/matmul_nbits/rules.hpp"
 #include "properties/matmul_nbits/weights.hpp"
 #include "properties/matmul_nbits/workload.hpp"
@@ -50,6 +51,13 @@ class MatmulFamily : public Family {
     if (point.interleaved) operands.b = deinterleaved(operands.b);
     return std::make_unique<MatmulWorkload>(point, std::move(operands));
   }
+
+  std::vector<std::string> readings(std::span<const OfferedTensor> tensors,
+                                    std::string_view fixed) const override {
+    return matmul_nbits::readings(tensors, fixed);
+  }
+
+  std::string tells_apart(std::string_view key) const override { return matmul_nbits::tells_apart(key); }
 
   /// The cast's slice of real weights, quantised.
   std::vector<std::string> real_inputs() const override {

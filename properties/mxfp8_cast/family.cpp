@@ -9,6 +9,7 @@
 #include "properties/mxfp8_cast/benchmarks.hpp"
 #include "properties/mxfp8_cast/cases.hpp"
 #include "properties/mxfp8_cast/properties.hpp"
+#include "properties/mxfp8_cast/readings.hpp"
 #include "properties/mxfp8_cast/rules.hpp"
 #include "properties/mxfp8_cast/workload.hpp"
 
@@ -59,6 +60,13 @@ class CastFamily : public Family {
     assert(contents.size() == 1);
     return filled(parse(token), std::move(contents[0]));
   }
+
+  std::vector<std::string> readings(std::span<const OfferedTensor> tensors,
+                                    std::string_view fixed) const override {
+    return mxfp8_cast::readings(tensors, fixed);
+  }
+
+  std::string tells_apart(std::string_view key) const override { return mxfp8_cast::tells_apart(key); }
 
   std::vector<std::string> real_inputs() const override { return {"all-MiniLM-L6-v2.slice.safetensors"}; }
 

@@ -7,6 +7,7 @@
 #include "kernels/mxfp8_dequant/dequant.hpp"
 #include "properties/mxfp8_dequant/cases.hpp"
 #include "properties/mxfp8_dequant/properties.hpp"
+#include "properties/mxfp8_dequant/readings.hpp"
 #include "properties/mxfp8_dequant/workload.hpp"
 
 namespace assay::properties::mxfp8_dequant {
@@ -47,6 +48,13 @@ class DequantFamily : public Family {
     assert(contents.size() == 2);
     return std::make_unique<DequantWorkload>(parse(token), std::move(contents[0]), std::move(contents[1]));
   }
+
+  std::vector<std::string> readings(std::span<const OfferedTensor> tensors,
+                                    std::string_view fixed) const override {
+    return mxfp8_dequant::readings(tensors, fixed);
+  }
+
+  std::string tells_apart(std::string_view key) const override { return mxfp8_dequant::tells_apart(key); }
 
   /// The cast's slice of real weights, quantised.
   std::vector<std::string> real_inputs() const override {
