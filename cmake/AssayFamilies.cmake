@@ -3,7 +3,7 @@
 set(ASSAY_CONCERNS oracles kernels properties fixtures goldens)
 set(ASSAY_INFRASTRUCTURE_oracles formats arithmetic)
 set(ASSAY_INFRASTRUCTURE_kernels device executor runtime)
-set(ASSAY_INFRASTRUCTURE_properties comparator gate exchange bench wrappers decode across cli fuzz)
+set(ASSAY_INFRASTRUCTURE_properties comparator gate exchange bench wrappers decode repro across cli fuzz)
 set(ASSAY_INFRASTRUCTURE_fixtures tensor files functions)
 set(ASSAY_INFRASTRUCTURE_goldens record)
 

@@ -79,7 +79,7 @@ TEST(Bench, WrongNumbersAreNotTimed) {
             "'fast' and 'slow'");
   expect_in(text, "y[2, 3]: 'fast' left 0x34 = ");
   expect_in(text, "'slow' left 0x35 = ");
-  expect_in(text, "repro: assay gate --case 'rows:rowwise, 4 x 8'");
+  expect_in(text, "repro: assay repro 'rows:rowwise, 4 x 8'");
 }
 
 TEST(Bench, OneWrongBenchmarkDoesNotHideTheOthers) {

@@ -77,6 +77,7 @@ class RowsWorkload final : public Workload {
     if (more) more(static_cast<std::uint8_t*>(out[0]), static_cast<std::uint8_t*>(out[1]));
   }
   std::vector<Diagnosis> diagnose(const Contents&, const Contents&) override { return {}; }
+  std::vector<Reduction> reductions(std::size_t, std::size_t) const override { return {}; }
 
  private:
   std::string token_;

@@ -19,7 +19,6 @@
 #include "properties/cli/options.hpp"
 
 namespace assay::cli {
-
 namespace {
 
 using properties::Shard;
@@ -67,7 +66,7 @@ Shard parse_shard(const std::string& text) {
 struct GateWords {
   std::vector<std::string> devices, required;
   std::string level = "quick", seed = "1", shard;
-  CLI::Option *json = nullptr, *until = nullptr;  ///< tell an empty text from none
+  CLI::Option *json = nullptr, *html = nullptr, *until = nullptr;  ///< tell an empty text from none
   GateArguments arguments;
 };
 
@@ -81,11 +80,8 @@ GateArguments gate_arguments(const GateWords& words) {
   refuse_empty("--case", options.cases, "a case, as a repro line prints it");
   refuse_empty_text("--json", words.json, arguments.json, json_wanted);
   refuse_empty_text("--until", words.until, options.until, "part of a pattern");
-  for (const auto& name : words.devices) {
-    if (name != "all") options.devices.push_back(parse_device(name));
-  }
-  // "all" is every device that is present, whatever is named beside it.
-  if (std::count(words.devices.begin(), words.devices.end(), "all") > 0) options.devices.clear();
+  refuse_empty_text("--html", words.html, arguments.html, html_wanted);
+  options.devices = parse_devices(words.devices);
   for (const auto& name : words.required) {
     if (name == "all")
       throw BadInput("--require-device all: only cpu or cuda can be required; repeat the option for both");
@@ -135,6 +131,9 @@ void add_gate(CLI::App& app, GateWords& words, std::function<int()>& action) {
                     ->type_name("TEXT");
   words.json = gate->add_option("--json", words.arguments.json,
                                 "also write the result as JSON to FILE ('-': to standard output instead)")
+                   ->type_name("FILE");
+  words.html = gate->add_option("--html", words.arguments.html,
+                                "also write a report to FILE that a browser shows, with the mismatches")
                    ->type_name("FILE");
   gate->footer(exit_codes);
   gate->callback([&] { action = [&words] { return cli::gate(gate_arguments(words)); }; });
@@ -278,6 +277,7 @@ int run(int argc, char** argv) {
   std::vector<std::string> words;
   BenchWords bench_words;
   add_gate(app, gate_words, action);
+  add_repro(app, action);
   add_bench(app, bench_words, action);
   app.add_subcommand("list", "Devices, families, routes, properties and batteries")->callback([&] {
     action = list;

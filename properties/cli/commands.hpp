@@ -18,6 +18,7 @@ struct GateArguments {
   properties::GateOptions options;
   std::string
       json;  ///< file to write the JSON report to; empty: none; "-": standard output in place of the text
+  std::string html;  ///< file to write the HTML report to; empty: none
 };
 
 struct BenchArguments {
@@ -30,6 +31,10 @@ struct BenchArguments {
 };
 
 int gate(const GateArguments&);
+
+/// Adds a command with its options to the program; parsing it sets `action` to what it does.
+void add_repro(CLI::App& app, std::function<int()>& action);
+
 int bench(const BenchArguments&);
 int list();
 

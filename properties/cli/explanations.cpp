@@ -9,7 +9,12 @@ constexpr Explanation diagnostic_texts[] = {
      "may produce\n"
      "under the contracts of the case; for a cast it is one code. The kernel's code is outside it. NaN is a "
      "class unless\n"
-     "a contract pins the code; +0 and -0 are different codes."},
+     "a contract pins the code; +0 and -0 are different codes.\n"
+     "'assay repro' with the line of the diagnostic shows where the wrong elements are and how many codes "
+     "outside; with\n"
+     "--shrink it looks for the smallest case that fails in the same way: the same diagnostic, the same "
+     "first "
+     "pattern."},
     {"A002", "an element was never written",
      "Outputs are filled with a poison before the launch, and the case runs twice with complementary "
      "poisons. An element\n"

@@ -37,6 +37,15 @@ DeviceKind parse_device(const std::string& name) {
                              fixtures::nearest(name, {"cpu", "cuda", "all"})));
 }
 
+std::vector<DeviceKind> parse_devices(const std::vector<std::string>& names) {
+  std::vector<DeviceKind> devices;
+  for (const std::string& name : names) {
+    if (name != "all") devices.push_back(parse_device(name));
+  }
+  if (std::count(names.begin(), names.end(), "all") > 0) devices.clear();
+  return devices;
+}
+
 Level parse_level(const std::string& name) {
   const std::map<std::string, Level> levels = {
       {"quick", Level::quick}, {"full", Level::full}, {"exhaustive", Level::exhaustive}};

@@ -13,6 +13,7 @@ namespace assay::cli {
 
 extern const char* const exit_codes;  ///< the footer of every command
 inline constexpr const char* json_wanted = "the name of a file, or '-' for standard output";
+inline constexpr const char* html_wanted = "the name of a file";
 
 /// Throw BadInput for an option that is given an empty text, saying what it needs.
 void refuse_empty(const char* option, const std::vector<std::string>& values, const char* wanted);
@@ -21,6 +22,8 @@ void refuse_empty_text(const char* option, const CLI::Option* given, const std::
 
 /// Throws BadInput naming the nearest.
 kernels::DeviceKind parse_device(const std::string& name);
+/// Those of --device; "all", whatever is named beside it, and nothing are none: every device that is present.
+std::vector<kernels::DeviceKind> parse_devices(const std::vector<std::string>& names);
 
 /// Throw BadInput naming the text and what it has to be.
 properties::Level parse_level(const std::string& name);

@@ -53,7 +53,7 @@ TEST(Program, BadFilesAreOneLine) {
 }
 
 TEST(Program, WrongArgumentsAreOneLine) {
-  expect_usage_error("", "no command given; 'assay COMMAND' takes gate, bench, list, explain, golden");
+  expect_usage_error("", "no command given; 'assay COMMAND' takes gate, repro, bench, list, explain, golden");
   expect_usage_error(one_case + "--seed=-1", "whole number");
   expect_usage_error(one_case + "--seed -1", "seed");
   expect_usage_error(one_case + "--seed 99999999999999999999", "'99999999999999999999'");

@@ -105,11 +105,11 @@ void findings_of_output(Workload& workload, const Execution& execution, std::siz
 
 }  // namespace
 
-std::vector<Finding> find_damage(Workload& workload, const Execution& execution) {
+std::vector<Finding> find_damage(Workload& workload, const Execution& execution, bool named) {
   std::vector<Finding> findings;
   for (std::size_t i = 0; i < execution.first.size(); ++i)
     findings_of_output(workload, execution, i, findings);
-  if (findings.empty()) return findings;
+  if (findings.empty() || !named) return findings;
 
   for (const Diagnosis& diagnosis : workload.diagnose(execution.first, execution.before_first)) {
     for (Finding& finding : findings) {

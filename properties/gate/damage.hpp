@@ -12,8 +12,8 @@ namespace assay::properties {
 
 /// Findings for every output of an execution that differs from its acceptance, in either run. Empty when all
 /// is right. Elements that hold the poison of both runs are reported as not written; the family is asked to
-/// name the rest.
-std::vector<Finding> find_damage(Workload&, const Execution&);
+/// name the rest, unless `named` is false.
+std::vector<Finding> find_damage(Workload&, const Execution&, bool named = true);
 
 /// The finding for a witness that does not show what a run of `route` has to show; nothing when it does. The
 /// pattern is "route fell back" when the kernels that ran are those of another route, else "other launches";

@@ -31,6 +31,9 @@ class DelegatingWorkload : public Workload {
   std::vector<Diagnosis> diagnose(const Contents& actual, const Contents& before) override {
     return base_.diagnose(actual, before);
   }
+  std::vector<Reduction> reductions(std::size_t output, std::size_t element) const override {
+    return base_.reductions(output, element);
+  }
 
  protected:
   Workload& base() const { return base_; }

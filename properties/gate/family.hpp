@@ -74,6 +74,14 @@ struct Diagnosis {
   std::string detail;   ///< one sentence
 };
 
+/// A smaller case cut out of another, which must outlive it.
+struct Reduction {
+  std::string token;  ///< shape and contracts; what a source would give does not matter
+  /// Contents in the order of given(): those of the larger case at the places that are left.
+  std::function<Contents()> given;
+  std::size_t element = 0;  ///< where the element that was to be kept is in the same output
+};
+
 /// What the witness of a run has to show.
 struct ExpectedWitness {
   std::vector<std::string> launches;              ///< exactly these, in this order
@@ -103,6 +111,12 @@ class Workload {
                       std::span<void* const> outputs) const = 0;
   /// Names the damage of a failing output; empty when no known fault explains it.
   virtual std::vector<Diagnosis> diagnose(const Contents& actual, const Contents& before) = 0;
+  /// Smaller cases that hold what element `element` of output `output` is made of, the smallest first: the
+  /// one block (row, head, sequence) that it is in, then larger parts. Behind them, where only part of what
+  /// an element is made of can be cut off (a sum), cases whose element is another; and the same case without
+  /// one of the things that are special about its buffers (offset, alignment, padding). A right case has
+  /// right reductions. Empty when nothing is left to cut.
+  virtual std::vector<Reduction> reductions(std::size_t output, std::size_t element) const = 0;
 };
 
 /// A buffer that a case begins with: an input, or "NAME before" of an output that is updated in place.

@@ -12,6 +12,7 @@
 #include "properties/gate/case_text.hpp"
 #include "properties/gate/damage.hpp"
 #include "properties/gate/describe.hpp"
+#include "properties/gate/devices.hpp"
 #include "properties/gate/home.hpp"
 #include "properties/gate/progress.hpp"
 #include "properties/gate/recorder.hpp"
@@ -23,35 +24,6 @@ using kernels::Device;
 using kernels::DeviceKind;
 
 int property_tries(Level level) { return level == Level::quick ? 200 : level == Level::full ? 1000 : 10000; }
-
-std::vector<Device*> select_devices(const GateOptions& options, GateResult& result) {
-  for (const DeviceKind kind : options.required) {
-    if (!kernels::device(kind)) {
-      throw EnvironmentError(
-          fmt::format("device {} is required and absent: {}", to_string(kind), kernels::why_absent(kind)));
-    }
-  }
-  for (const DeviceKind kind : options.required) {
-    if (!options.devices.empty() && !std::count(options.devices.begin(), options.devices.end(), kind)) {
-      throw BadInput(fmt::format("device {} is required, but --device does not select it", to_string(kind)));
-    }
-  }
-  std::vector<Device*> devices;
-  for (const DeviceKind kind : {DeviceKind::cpu, DeviceKind::cuda}) {
-    const bool named = std::count(options.devices.begin(), options.devices.end(), kind) > 0;
-    if (!named && !options.devices.empty()) continue;
-    if (Device* device = kernels::device(kind)) {
-      devices.push_back(device);
-    } else if (named) {
-      throw EnvironmentError(fmt::format("device {} was asked for and is absent: {}", to_string(kind),
-                                         kernels::why_absent(kind)));
-    } else {
-      result.notes.push_back(
-          fmt::format("device {} was not judged: {}", to_string(kind), kernels::why_absent(kind)));
-    }
-  }
-  return devices;
-}
 
 /// Which families, batteries and routes were asked for; checks every name first.
 class Selection {
@@ -153,8 +125,11 @@ class FamilyRun : public Bench {
       for (Device* device : devices_) {
         if (!wanted(routes_[i], *device)) continue;
         const bool enough = row(i, *device).failed >= cases_with_findings;
+        Execution ran;
         CaseResult result =
-            judge_case(family_, workload, routes_[i], *device, enough ? Detail::verdict : Detail::findings);
+            judge_case(family_, workload, routes_[i], *device, enough ? Detail::verdict : Detail::findings,
+                       options_.on_failure ? &ran : nullptr);
+        if (options_.on_failure && !result.findings.empty()) options_.on_failure(workload, result, ran);
         elements += result.elements;
         recorder_.add(row(i, *device), result);
         if (result.verdict == Verdict::pass) outputs.push_back(std::move(result.outputs));
@@ -240,26 +215,14 @@ class FamilyRun : public Bench {
     return recorder_.row(family_.name(), names_[selected], to_string(device.kind()));
   }
 
-  void compare_devices(Workload& workload, std::size_t selected, const std::vector<Contents>& outputs) {
-    for (std::size_t i = 0; i < outputs[0].size(); ++i) {
-      const auto& a = outputs[0][i];
-      const auto& b = outputs[1][i];
-      const auto [at, other] = std::mismatch(a.begin(), a.end(), b.begin(), b.end());
-      if (at == a.end()) continue;
-      const OutputBuffer output = workload.outputs()[i];
-      const auto index = static_cast<std::size_t>(at - a.begin()) /
-                         static_cast<std::size_t>(formats::storage_bytes(output.format));
-      Finding finding;
-      finding.code = Code::devices_differ;
-      finding.place = fmt::format("{}/{} on cpu and cuda", family_.name(), names_[selected]);
-      finding.summary =
-          fmt::format("{}: the bits differ, first at {}", output.name, describe_place(output, index));
-      finding.token = workload.token();
-      ++row(selected, *devices_[1]).failed;
-      recorder_.add(finding);
+  void compare_devices(const Workload& workload, std::size_t selected, const std::vector<Contents>& outputs) {
+    auto finding = find_difference(family_, workload, names_[selected], outputs[0], outputs[1]);
+    if (!finding) {
+      ++recorder_.result().identical_across_devices;
       return;
     }
-    ++recorder_.result().identical_across_devices;
+    ++row(selected, *devices_[1]).failed;
+    recorder_.add(std::move(*finding));
   }
 
   const Family& family_;
@@ -443,7 +406,8 @@ GateResult run_gate(const GateOptions& options) {
   const Selection selection(options);
   const std::vector<fixtures::TensorPath> files = check_files(options);
   Recorder recorder(options.until);
-  const std::vector<Device*> devices = select_devices(options, recorder.result());
+  const std::vector<Device*> devices =
+      select_devices(options.devices, options.required, recorder.result().notes);
   check_cases(options, selection, devices);
   const bool built_in = options.on.empty() && options.cases.empty();
   recorder.result().every_row_must_compare = built_in;

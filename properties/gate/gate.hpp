@@ -2,12 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <stdexcept>
+#include <functional>
 #include <string>
 #include <vector>
 
 #include "kernels/runtime/device.hpp"
+#include "properties/gate/devices.hpp"
 #include "properties/gate/family.hpp"
+#include "properties/gate/judge.hpp"
 #include "properties/gate/verdict.hpp"
 
 namespace assay::properties {
@@ -28,12 +30,10 @@ struct GateOptions {
   Shard shard;                     ///< of the built-in cases
   std::vector<std::string> on;     ///< "FILE" or "FILE:TENSOR": judge these instead of the built-in cases
   std::vector<std::string> cases;  ///< tokens: judge these instead of the built-in cases
-  std::string until;               ///< stop at the first finding with this in its pattern; empty: never
-};
-
-/// A required device is absent, or the system refuses what the program needs of it; exit code 4.
-class EnvironmentError : public std::runtime_error {
-  using std::runtime_error::runtime_error;
+  /// Told of every failing case whose findings are recorded, of its result and of what its runs left; nothing
+  /// is told of cases within properties.
+  std::function<void(Workload&, const CaseResult&, const Execution&)> on_failure;
+  std::string until;  ///< stop at the first finding with this in its pattern; empty: never
 };
 
 /// Throws BadInput for an unknown family, route, token, file or tensor (naming the nearest), EnvironmentError

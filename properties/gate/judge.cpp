@@ -122,14 +122,16 @@ std::vector<Finding> find_faults(const Family& family, Workload& workload, std::
     auto found = check_witness(family, workload, route, *witness);
     if (found.empty()) continue;
     // Another path ran than was claimed. What it left behind says what that path does.
-    if (detail == Detail::findings && !elements_right(workload, execution)) {
-      for (Finding& damage : find_damage(workload, execution)) found.push_back(std::move(damage));
+    if (detail != Detail::verdict && !elements_right(workload, execution)) {
+      for (Finding& damage : find_damage(workload, execution, detail == Detail::findings))
+        found.push_back(std::move(damage));
     }
     return found;
   }
   if (!elements_right(workload, execution)) {
     result.verdict = Verdict::fail;
-    return detail == Detail::findings ? find_damage(workload, execution) : std::vector<Finding>{};
+    if (detail == Detail::verdict) return {};
+    return find_damage(workload, execution, detail == Detail::findings);
   }
   if (auto found = check_deterministic(workload, execution); !found.empty()) return found;
   count_compared(workload, execution, result);
@@ -140,7 +142,7 @@ std::vector<Finding> find_faults(const Family& family, Workload& workload, std::
 }  // namespace
 
 CaseResult judge_case(const Family& family, Workload& workload, std::size_t route, kernels::Device& device,
-                      Detail detail) {
+                      Detail detail, Execution* ran) {
   CaseResult result;
   const std::string name(family.routes()[route].name);
   const kernels::Support support = workload.supports(route, device.kind());
@@ -167,13 +169,36 @@ CaseResult judge_case(const Family& family, Workload& workload, std::size_t rout
     } else if (result.verdict != Verdict::fail && result.elements > 0) {
       result.verdict = Verdict::pass;
     }
-    result.outputs = std::move(execution.first);
+    if (ran != nullptr) {
+      result.outputs = execution.first;
+      *ran = std::move(execution);
+    } else {
+      result.outputs = std::move(execution.first);
+    }
   }
   for (Finding& finding : result.findings) {
     finding.place = fmt::format("{}/{} on {}", family.name(), name, to_string(device.kind()));
     finding.token = with_place(workload.token(), name, to_string(device.kind()));
   }
   return result;
+}
+
+std::optional<Finding> find_difference(const Family& family, const Workload& workload, std::string_view route,
+                                       const Contents& on_cpu, const Contents& on_cuda) {
+  for (std::size_t i = 0; i < on_cpu.size(); ++i) {
+    const auto [at, other] = std::mismatch(on_cpu[i].begin(), on_cpu[i].end(), on_cuda[i].begin());
+    if (at == on_cpu[i].end()) continue;
+    const OutputBuffer output = workload.outputs()[i];
+    const auto index = static_cast<std::size_t>(at - on_cpu[i].begin()) /
+                       static_cast<std::size_t>(formats::storage_bytes(output.format));
+    Finding finding = simple_finding(
+        Code::devices_differ,
+        fmt::format("{}: the bits differ, first at {}", output.name, describe_place(output, index)));
+    finding.place = fmt::format("{}/{} on cpu and cuda", family.name(), route);
+    finding.token = workload.token();
+    return finding;
+  }
+  return std::nullopt;
 }
 
 }  // namespace assay::properties

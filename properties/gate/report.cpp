@@ -12,9 +12,6 @@
 namespace assay::properties {
 namespace {
 
-constexpr std::size_t columns = 8;
-using Cells = std::array<std::string, columns>;
-
 std::string witness_text(const Row& row) {
   if (row.device == "oracle") return "-";  // no kernel is meant to run
   std::string text;
@@ -30,7 +27,7 @@ std::string bound_text(const Row& row) {
   return row.exact ? "exact" : fmt::format("{:.3f}", row.worst_bound_use);
 }
 
-Cells cells_of(const Row& row) {
+TableCells cells_of(const Row& row) {
   return {fixtures::printable(row.family + "/" + row.route),
           row.device,
           grouped(row.cases),
@@ -41,24 +38,31 @@ Cells cells_of(const Row& row) {
           std::string(to_string(row.verdict()))};
 }
 
-std::string table(const std::vector<Row>& rows) {
-  std::vector<Cells> lines = {
-      {"family/route", "device", "cases", "elements", "unsupported", "bound use", "witness", "verdict"}};
-  for (const Row& row : rows) lines.push_back(cells_of(row));
-  std::array<std::size_t, columns> width{};
-  for (const Cells& line : lines) {
-    for (std::size_t i = 0; i < columns; ++i) width[i] = std::max(width[i], line[i].size());
+std::string table(const GateResult& result) {
+  const std::vector<TableCells> lines = table_cells(result);
+  std::array<std::size_t, std::tuple_size_v<TableCells>> width{};
+  for (const TableCells& line : lines) {
+    for (std::size_t i = 0; i < line.size(); ++i) width[i] = std::max(width[i], line[i].size());
   }
   std::string text;
-  for (const Cells& line : lines) {
+  for (const TableCells& line : lines) {
     std::string row;
-    for (std::size_t i = 0; i < columns; ++i) {
+    for (std::size_t i = 0; i < line.size(); ++i) {
       const bool number = i >= 2 && i <= 5;
       row += number ? fmt::format("{:>{}}  ", line[i], width[i]) : fmt::format("{:<{}}  ", line[i], width[i]);
     }
     text += row.substr(0, row.find_last_not_of(' ') + 1) + "\n";
   }
   return text;
+}
+
+}  // namespace
+
+std::vector<TableCells> table_cells(const GateResult& result) {
+  std::vector<TableCells> lines = {
+      {"family/route", "device", "cases", "elements", "unsupported", "bound use", "witness", "verdict"}};
+  for (const Row& row : result.rows) lines.push_back(cells_of(row));
+  return lines;
 }
 
 std::string closing_line(const GateResult& result, std::optional<double> seconds) {
@@ -87,8 +91,6 @@ std::string closing_line(const GateResult& result, std::optional<double> seconds
   if (seconds) text += fmt::format(", {:.1f} s", *seconds);
   return text + fmt::format(", exit {}\n", code);
 }
-
-}  // namespace
 
 std::string shell_word(std::string_view text) {
   const bool plain = fixtures::printable(text) == text;
@@ -121,7 +123,7 @@ std::string text_finding(const Finding& finding) {
   for (std::size_t begin = 0; begin < finding.token.size();) {
     const std::size_t end =
         several ? std::min(finding.token.find('\n', begin), finding.token.size()) : finding.token.size();
-    text += fmt::format("  repro: assay gate --case {}\n",
+    text += fmt::format("  repro: assay repro {}\n",
                         shell_word(std::string_view(finding.token).substr(begin, end - begin)));
     begin = end + 1;
   }
@@ -135,6 +137,11 @@ std::string text_report(const GateResult& result, std::optional<double> seconds)
     text += fmt::format("{} more findings of the same kinds are not shown (--json has the counts).\n\n",
                         grouped(result.suppressed));
   }
+  return text + text_summary(result, seconds);
+}
+
+std::string text_summary(const GateResult& result, std::optional<double> seconds) {
+  std::string text;
   for (const std::string& note : result.notes) text += "note: " + fixtures::printable(note) + "\n";
   for (const Row& row : result.rows) {
     for (const auto& [reason, count] : row.unsupported_reasons) {
@@ -144,11 +151,11 @@ std::string text_report(const GateResult& result, std::optional<double> seconds)
     }
   }
   if (!text.empty()) text += "\n";
-  if (!result.rows.empty()) text += table(result.rows) + "\n";
+  if (!result.rows.empty()) text += table(result) + "\n";
   return text + closing_line(result, seconds);
 }
 
-std::string json_report(const GateResult& result, const GateOptions& options) {
+nlohmann::ordered_json json_document(const GateResult& result, const GateOptions& options) {
   using nlohmann::ordered_json;
   ordered_json document;
   document["assay"] = 1;  // version of this layout
@@ -190,7 +197,15 @@ std::string json_report(const GateResult& result, const GateOptions& options) {
   document["identical_across_devices"] = result.identical_across_devices;
   document["notes"] = result.notes;
   document["stopped_at"] = result.stopped_at;
+  return document;
+}
+
+std::string dump(const nlohmann::ordered_json& document) {
   return document.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
+}
+
+std::string json_report(const GateResult& result, const GateOptions& options) {
+  return dump(json_document(result, options));
 }
 
 }  // namespace assay::properties

@@ -59,16 +59,14 @@ TEST(Report, NothingFromAFileReachesATerminalRaw) {
   for (const char c : text) EXPECT_TRUE(c == '\n' || static_cast<unsigned char>(c) >= 0x20) << text;
   EXPECT_NE(text.find("A004 a\\x1bplace: input 'x\\x0ay' was modified\n  x\\x0d[0, 1]\n"), std::string::npos)
       << text;
-  EXPECT_NE(text.find(R"(repro: assay gate --case $'copy:on=it\'s\012\033.npy:a')"), std::string::npos)
-      << text;
+  EXPECT_NE(text.find(R"(repro: assay repro $'copy:on=it\'s\012\033.npy:a')"), std::string::npos) << text;
   EXPECT_NE(text.find("note: tensor '\\x1b]0;title\\x07'\n"), std::string::npos) << text;
   EXPECT_NE(text.find("no\\x0areason (1 case)"), std::string::npos) << text;
 }
 
 TEST(Report, APropertyHasALineForEachToken) {
   const std::string text = text_finding(finding_with(Code::property_failed, "copy:a\ncopy:b"));
-  EXPECT_NE(text.find("repro: assay gate --case 'copy:a'\n  repro: assay gate --case 'copy:b'\n"),
-            std::string::npos)
+  EXPECT_NE(text.find("repro: assay repro 'copy:a'\n  repro: assay repro 'copy:b'\n"), std::string::npos)
       << text;
 }
 

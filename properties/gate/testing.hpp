@@ -71,6 +71,7 @@ class CopyWorkload : public Workload {
     body_(context, static_cast<const std::uint8_t*>(in[0]), static_cast<std::uint8_t*>(out[0]));
   }
   std::vector<Diagnosis> diagnose(const Contents&, const Contents&) override { return {}; }
+  std::vector<Reduction> reductions(std::size_t, std::size_t) const override { return {}; }
 
   std::string refusal = "rows are odd";  ///< of route 1; empty: it takes everything
   bool refuse_first = false;

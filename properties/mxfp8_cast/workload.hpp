@@ -29,6 +29,7 @@ class CastWorkload : public Workload {
   void launch(std::size_t route, kernels::LaunchContext&, std::span<void* const> inputs,
               std::span<void* const> outputs) const override;
   std::vector<Diagnosis> diagnose(const Contents& actual, const Contents& before) override;
+  std::vector<Reduction> reductions(std::size_t output, std::size_t element) const override;
 
   const Point& point() const { return point_; }
   std::span<const std::byte> x() const { return x_; }

@@ -49,6 +49,7 @@ class DequantWorkload : public Workload {
   void launch(std::size_t route, kernels::LaunchContext&, std::span<void* const> inputs,
               std::span<void* const> outputs) const override;
   std::vector<Diagnosis> diagnose(const Contents& actual, const Contents& before) override;
+  std::vector<Reduction> reductions(std::size_t output, std::size_t element) const override;
 
   const Point& point() const { return point_; }
   const Codes& codes() const { return codes_; }

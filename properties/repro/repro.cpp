@@ -1,0 +1,191 @@
+#include "properties/repro/repro.hpp"
+
+#include <fmt/core.h>
+
+#include <algorithm>
+#include <chrono>
+#include <nlohmann/json.hpp>
+
+#include "fixtures/files/tensor_file.hpp"
+#include "properties/gate/damage.hpp"
+#include "properties/gate/describe.hpp"
+#include "properties/gate/progress.hpp"
+#include "properties/gate/recorder.hpp"
+#include "properties/gate/report.hpp"
+
+namespace assay::properties::repro {
+namespace {
+
+using kernels::Device;
+using kernels::DeviceKind;
+
+[[noreturn]] void refuse(const std::string& what, const std::string& reason) {
+  throw BadInput(fmt::format("case '{}': {}", what, reason));
+}
+
+/// Those of the text that the options name, too.
+std::vector<std::size_t> selected_routes(const CaseText& text, const Family& family,
+                                         const std::vector<std::string>& asked) {
+  std::vector<std::string> names, known;
+  for (const auto& route : family.routes()) names.emplace_back(route.name);
+  for (const std::string& name : names) {
+    known.push_back(name);
+    known.push_back(fmt::format("{}/{}", family.name(), name));
+  }
+  for (const std::string& name : asked) {
+    if (std::count(known.begin(), known.end(), name) > 0) continue;
+    throw BadInput(fmt::format("{} has no route '{}'; the nearest is '{}'", family.name(), name,
+                               fixtures::nearest(name, known)));
+  }
+  std::vector<std::size_t> selected;
+  for (const std::size_t route : routes_of(text)) {
+    const bool named = asked.empty() || std::count(asked.begin(), asked.end(), known[2 * route]) > 0 ||
+                       std::count(asked.begin(), asked.end(), known[2 * route + 1]) > 0;
+    if (named) selected.push_back(route);
+  }
+  if (selected.empty()) refuse(print(text), "its route is not selected by --route");
+  return selected;
+}
+
+std::vector<Device*> selected_devices(const CaseText& text, std::vector<DeviceKind> asked,
+                                      std::vector<std::string>& notes) {
+  if (!text.device.empty()) {
+    if (text.device != "cpu" && text.device != "cuda")
+      refuse(print(text), fmt::format("there is no device '{}'; devices are cpu and cuda", text.device));
+    const DeviceKind kind = text.device == "cpu" ? DeviceKind::cpu : DeviceKind::cuda;
+    if (!asked.empty() && std::count(asked.begin(), asked.end(), kind) == 0)
+      refuse(print(text), "its device is not selected by --device");
+    asked = {kind};
+  }
+  return select_devices(asked, {}, notes);
+}
+
+void shrink_run(const Family& family, Workload& workload, std::size_t route, Device& device,
+                std::vector<Element> wrong, Run& run) {
+  Progress progress("shrinking");
+  ShrinkOptions options;
+  progress.expect(options.most_judgements);
+  options.progress = [&](const char* what, std::size_t elements) {
+    progress.step();
+    progress.work(what, elements);
+  };
+  const auto start = std::chrono::steady_clock::now();
+  run.shrunk = shrink(family, workload, route, device, *run.failure, std::move(wrong), options);
+  run.shrink_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+}
+
+/// One route of one device; returns its outputs where they are right.
+Contents run_on(const Family& family, Workload& workload, std::size_t route, Device& device, bool shrinking,
+                Recorder& recorder, Run& run) {
+  run.route = family.routes()[route].name;
+  run.device = to_string(device.kind());
+  Execution execution;
+  CaseResult result = judge_case(family, workload, route, device, Detail::findings, &execution);
+  recorder.add(recorder.row(family.name(), run.route, run.device), result);
+  run.verdict = result.verdict;
+  run.findings = result.findings;
+  run.failure = class_of(result.findings);
+  if (!execution.second.empty()) run.reports = mismatches(workload, execution);
+  std::vector<Element> wrong = first_wrong(workload, execution);
+  execution = {};
+  if (shrinking && run.failure) shrink_run(family, workload, route, device, std::move(wrong), run);
+  return result.verdict == Verdict::pass ? std::move(result.outputs) : Contents{};
+}
+
+std::string shrunk_text(const Run& run, bool terminal) {
+  const Shrunk& shrunk = *run.shrunk;
+  std::string text = fmt::format(
+      "The smallest case that fails in the same way ({}): {} of {} elements, {} of them not zero; {} "
+      "judgements",
+      to_string(*run.failure), grouped(shrunk.elements), grouped(shrunk.elements_before),
+      grouped(shrunk.nonzero), grouped(shrunk.judgements));
+  if (terminal) text += fmt::format(", {:.1f} s", run.shrink_seconds);
+  text += shrunk.finished ? "\n" : ", stopped there: it may not be the smallest\n";
+  const std::string line = print(shrunk.text);
+  if (line.size() <= longest_line) return text + fmt::format("  repro: assay repro {}\n", shell_word(line));
+  return text + fmt::format("  its text has {} characters, too many for a line; --json has it\n",
+                            grouped(line.size()));
+}
+
+nlohmann::ordered_json json_of(const Run& run) {
+  nlohmann::ordered_json item = {
+      {"route", run.route}, {"device", run.device}, {"verdict", to_string(run.verdict)}};
+  item["outputs"] = nlohmann::ordered_json::array();
+  for (const OutputReport& report : run.reports) item["outputs"].push_back(json(report));
+  if (!run.shrunk) return item;
+  item["shrunk"] = {{"case", print(run.shrunk->text)},      {"failure", to_string(*run.failure)},
+                    {"judgements", run.shrunk->judgements}, {"elements_before", run.shrunk->elements_before},
+                    {"elements", run.shrunk->elements},     {"not_zero", run.shrunk->nonzero},
+                    {"finished", run.shrunk->finished}};
+  return item;
+}
+
+}  // namespace
+
+ReproResult reproduce(const ReproOptions& options) {
+  const CaseText text = parse_case(options.what);
+  const Family& family = family_of(text);
+  const std::vector<std::size_t> routes = selected_routes(text, family, options.routes);
+  Recorder recorder;
+  const std::vector<Device*> devices = selected_devices(text, options.devices, recorder.result().notes);
+  const auto workload = build(text);
+  ReproResult result;
+  result.text = print(text);
+  for (const Device* device : devices) recorder.add(check_routes(family, device->kind()));
+  for (const std::size_t route : routes) {
+    std::vector<Contents> right;
+    for (Device* device : devices) {
+      Contents outputs =
+          run_on(family, *workload, route, *device, options.shrink, recorder, result.runs.emplace_back());
+      if (!outputs.empty()) right.push_back(std::move(outputs));
+    }
+    if (right.size() < 2) continue;
+    const std::string name(family.routes()[route].name);
+    if (auto finding = find_difference(family, *workload, name, right[0], right[1])) {
+      ++recorder.row(family.name(), name, to_string(devices[1]->kind())).failed;
+      recorder.add(std::move(*finding));
+    } else {
+      ++recorder.result().identical_across_devices;
+    }
+  }
+  result.gate = std::move(recorder.result());
+  return result;
+}
+
+std::string text_report(const ReproResult& result, double seconds, bool terminal) {
+  std::string text;
+  for (const Run& run : result.runs) {
+    for (const Finding& finding : run.findings) text += text_finding(finding) + "\n";
+    if (any_wrong(run.reports)) {
+      for (const OutputReport& report : run.reports) text += repro::text(report) + "\n";
+    }
+    if (run.shrunk) text += shrunk_text(run, terminal) + "\n";
+  }
+  for (const Finding& finding : result.gate.findings) {
+    const bool told = finding.code != Code::devices_differ && !finding.token.empty();
+    if (!told) text += text_finding(finding) + "\n";
+  }
+  return text + text_summary(result.gate, seconds);
+}
+
+std::string json_report(const ReproResult& result) {
+  nlohmann::ordered_json document = json_document(result.gate, {});
+  document["case"] = result.text;
+  document["runs"] = nlohmann::ordered_json::array();
+  for (const Run& run : result.runs) document["runs"].push_back(json_of(run));
+  return dump(document);
+}
+
+std::vector<ReportedCase> reported_cases(const ReproResult& result) {
+  std::vector<ReportedCase> cases;
+  for (const Run& run : result.runs) {
+    if (run.findings.empty()) continue;
+    const Finding& finding = run.findings.front();
+    const std::string smallest = run.shrunk ? print(run.shrunk->text) : "";
+    cases.push_back(
+        {finding.place, finding.token, run.reports, smallest.size() <= longest_line ? smallest : ""});
+  }
+  return cases;
+}
+
+}  // namespace assay::properties::repro
