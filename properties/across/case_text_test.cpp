@@ -108,7 +108,7 @@ TEST(CaseText, WhatIsWrongIsSaid) {
                                                      "past the end: 'x' has 128");
   EXPECT_NE(refusal(cast + ";x[1]=00").find("x[1]"), std::string::npos);
   EXPECT_NE(refusal(cast + ";x[1]=").find("it names no code"), std::string::npos);
-  EXPECT_NE(refusal(cast + ";x[1]=0000;rows=3").find("rows='"),
+  EXPECT_NE(refusal(cast + ";x[1]=0000;rows=3").find("cols='64;x[1]=0000;rows=3'"),
             std::string::npos);  // no override, so a value
   try {
     (void)routes_of(parse_case("mxfp8_cast/registre:rows=1"));
