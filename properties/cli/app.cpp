@@ -135,7 +135,8 @@ void add_gate(CLI::App& app, GateWords& words, std::function<int()>& action) {
   words.html = gate->add_option("--html", words.arguments.html,
                                 "also write a report to FILE that a browser shows, with the mismatches")
                    ->type_name("FILE");
-  gate->footer(exit_codes);
+  gate->footer(std::string("Captured fixtures of a family are replayed before its built-in cases.\n") +
+               exit_codes);
   gate->callback([&] { action = [&words] { return cli::gate(gate_arguments(words)); }; });
 }
 
@@ -282,8 +283,8 @@ int run(int argc, char** argv) {
   app.add_subcommand("list", "Devices, families, routes, properties and batteries")->callback([&] {
     action = list;
   });
-  CLI::App* explain_command =
-      app.add_subcommand("explain", "What a code of a format, a diagnostic or a damage pattern means");
+  CLI::App* explain_command = app.add_subcommand(
+      "explain", "What a code of a format, a diagnostic, a damage pattern or a term means");
   explain_command
       ->add_option("words", words,
                    "e.g. 'e4m3 0x7E', 'bf16 1.5', 'A005', 'scale off by one'; none: what there is")
@@ -292,6 +293,7 @@ int run(int argc, char** argv) {
   add_golden(app, action);
   add_judge(app, action);
   add_cases(app, action);
+  add_capture(app, action);
 
   try {
     app.parse(argc, argv);

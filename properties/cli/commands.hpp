@@ -38,9 +38,8 @@ void add_repro(CLI::App& app, std::function<int()>& action);
 int bench(const BenchArguments&);
 int list();
 
-/// `words` are: a format and codes or values ("e4m3 0x7E", "bf16 1.5"), a diagnostic ("A005") or a damage
-/// pattern
-/// ("scale off by one"). Without words: what can be explained.
+/// `words` are: a format and codes or values ("e4m3 0x7E", "bf16 1.5"), a diagnostic ("A005"), a damage
+/// pattern ("scale off by one") or a term ("captured fixture"). Without words: what can be explained.
 int explain(const std::vector<std::string>& words);
 
 /// Checks golden records: files given, or every approved one and all else that lies under goldens/.
@@ -66,6 +65,7 @@ void add_golden(CLI::App&, std::function<int()>& action);
 /// Each adds its command, whose callback sets `action`.
 void add_judge(CLI::App&, std::function<int()>& action);
 void add_cases(CLI::App&, std::function<int()>& action);
+void add_capture(CLI::App&, std::function<int()>& action);
 
 /// Runs a command and flushes standard output. Every exception becomes one line on stderr and an exit code:
 /// BadInput 2; an absent device, a file system or an output that refuses, no memory, and what nobody foresaw

@@ -99,6 +99,7 @@ std::vector<std::string> known_words() {
   for (const Format format : formats::all_formats) words.emplace_back(formats::spec(format).name);
   for (const Explanation& explanation : diagnostics()) words.emplace_back(explanation.name);
   for (const Explanation& explanation : patterns()) words.emplace_back(explanation.name);
+  for (const Explanation& explanation : terms()) words.emplace_back(explanation.name);
   return words;
 }
 
@@ -112,11 +113,13 @@ int explain(const std::vector<std::string>& words) {
     for (const Explanation& one : diagnostics()) fmt::print("  {}  {}\n", one.name, one.title);
     fmt::print("damage patterns:\n");
     for (const Explanation& one : patterns()) fmt::print("  {:<34} {}\n", one.name, one.title);
+    fmt::print("terms:\n");
+    for (const Explanation& one : terms()) fmt::print("  {:<34} {}\n", one.name, one.title);
     return properties::exit_pass;
   }
   if (const auto format = formats::format_named(words[0])) return explain_numbers(*format, words);
   const std::string phrase = fmt::format("{}", fmt::join(words, " "));
-  for (const auto& list : {diagnostics(), patterns()}) {
+  for (const auto& list : {diagnostics(), patterns(), terms()}) {
     for (const Explanation& explanation : list) {
       if (explanation.name != phrase) continue;
       print_explanation(explanation);

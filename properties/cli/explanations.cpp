@@ -268,9 +268,31 @@ constexpr Explanation pattern_texts[] = {
      "A comparison of two devices, one of which is not where it is said to be, compares a run with itself."},
 };
 
+constexpr Explanation term_texts[] = {
+    {"case", "one input point, as a line of text",
+     "FAMILY[/ROUTE][@DEVICE]:key=value,...[;zeros][;BUFFER[ELEMENT]=CODES]...\n"
+     "The keys are those of the family; what is left out has its default. `zeros` fills every buffer the "
+     "case "
+     "begins with,\n"
+     "then codes are set: hexadecimal, parted by spaces, CODE*n for n of the same. Without ROUTE and DEVICE "
+     "it "
+     "is of all.\n"
+     "The same text is the same bits on every machine. `assay gate --case TEXT` judges it."},
+    {"captured fixture", "a report that every gate replays",
+     "A file fixtures/FAMILY/captured/ID.json: cases with their origin and class, written by `assay "
+     "capture`. "
+     "Every gate of\n"
+     "the family replays all of them before its own cases, whatever its level and shard, on every route and "
+     "device that they\n"
+     "name. `right` in it is what the report says is right. Kernels are judged by the oracle, which has to "
+     "agree with it.\n"
+     "A file that cannot be read or says otherwise than the oracle stops the gate with exit code 2."},
+};
+
 }  // namespace
 
 std::span<const Explanation> diagnostics() { return diagnostic_texts; }
 std::span<const Explanation> patterns() { return pattern_texts; }
+std::span<const Explanation> terms() { return term_texts; }
 
 }  // namespace assay::cli

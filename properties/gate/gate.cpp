@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <set>
+#include <utility>
 
 #include "fixtures/files/tensor_file.hpp"
 #include "properties/gate/battery.hpp"
+#include "properties/gate/captured.hpp"
 #include "properties/gate/case_text.hpp"
 #include "properties/gate/damage.hpp"
 #include "properties/gate/describe.hpp"
@@ -16,6 +19,7 @@
 #include "properties/gate/home.hpp"
 #include "properties/gate/progress.hpp"
 #include "properties/gate/recorder.hpp"
+#include "properties/gate/selection.hpp"
 
 namespace assay::properties {
 namespace {
@@ -24,50 +28,6 @@ using kernels::Device;
 using kernels::DeviceKind;
 
 int property_tries(Level level) { return level == Level::quick ? 200 : level == Level::full ? 1000 : 10000; }
-
-/// Which families, batteries and routes were asked for; checks every name first.
-class Selection {
- public:
-  explicit Selection(const GateOptions& options) : options_(options) {
-    std::vector<std::string> names, route_names;
-    const auto add = [&](std::string_view family, std::string_view route) {
-      route_names.emplace_back(route);
-      route_names.push_back(fmt::format("{}/{}", family, route));
-    };
-    for (const Family* family : families()) {
-      names.emplace_back(family->name());
-      for (const auto& route : family->routes()) add(family->name(), route.name);
-    }
-    for (const Battery* battery : batteries()) {
-      names.emplace_back(battery->name);
-      for (const auto& route : battery->routes()) add(battery->name, route);
-    }
-    check("family", options.families, names);
-    check("route", options.routes, route_names);
-  }
-
-  bool family(std::string_view name) const {
-    return options_.families.empty() ||
-           std::count(options_.families.begin(), options_.families.end(), name) > 0;
-  }
-  bool route(std::string_view family_name, std::string_view route) const {
-    if (options_.routes.empty()) return true;
-    const std::string full = fmt::format("{}/{}", family_name, route);
-    return std::any_of(options_.routes.begin(), options_.routes.end(),
-                       [&](const std::string& asked) { return asked == route || asked == full; });
-  }
-
- private:
-  static void check(std::string_view what, const std::vector<std::string>& asked,
-                    const std::vector<std::string>& known) {
-    for (const std::string& name : asked) {
-      if (std::count(known.begin(), known.end(), name)) continue;
-      throw BadInput(fmt::format("unknown {} '{}'; the nearest is '{}' (see: assay list)", what, name,
-                                 fixtures::nearest(name, known)));
-    }
-  }
-  const GateOptions& options_;
-};
 
 /// Failing cases of one row that are looked into; the others are counted.
 constexpr std::uint64_t cases_with_findings = 32;
@@ -104,13 +64,29 @@ class FamilyRun : public Bench {
     return all;
   }
 
-  /// Judges a case where its text says, else on everything that is selected.
-  void judge_case_of(const CaseText& text) {
+  /// Judges a case where its text says, else on everything that is selected. False when that is nowhere.
+  bool judge_case_of(const CaseText& text, Workload& workload) {
     const std::vector<std::size_t> routes = routes_of(text);
-    judge_recorded(*build(text), [&](std::size_t route, const Device& device) {
-      return std::count(routes.begin(), routes.end(), route) > 0 &&
-             (text.device.empty() || text.device == to_string(device.kind()));
+    bool anywhere = false;
+    judge_recorded(workload, [&](std::size_t route, const Device& device) {
+      const bool here = std::count(routes.begin(), routes.end(), route) > 0 &&
+                        (text.device.empty() || text.device == to_string(device.kind()));
+      anywhere = anywhere || here;
+      return here;
     });
+    return anywhere;
+  }
+
+  /// The same for a captured case; what is found says where it comes from.
+  void replay(const Captured& fixture, std::size_t index, Workload& workload) {
+    origin_ = origin(fixture, index);
+    if (judge_case_of(fixture.cases[index].text, workload)) {
+      ++recorder_.result().replayed;
+    } else {
+      recorder_.result().notes.push_back("not replayed, its route or device is absent or not selected: " +
+                                         origin_);
+    }
+    origin_.clear();
   }
 
   using Place = std::function<bool(std::size_t route, const Device&)>;
@@ -124,11 +100,17 @@ class FamilyRun : public Bench {
       std::vector<Contents> outputs;
       for (Device* device : devices_) {
         if (!wanted(routes_[i], *device)) continue;
-        const bool enough = row(i, *device).failed >= cases_with_findings;
+        // A captured case is always looked into, and takes nothing from the others' share.
+        std::uint64_t& replays = failed_replays_[{i, device->kind()}];
+        const bool enough = origin_.empty() && row(i, *device).failed - replays >= cases_with_findings;
         Execution ran;
         CaseResult result =
             judge_case(family_, workload, routes_[i], *device, enough ? Detail::verdict : Detail::findings,
                        options_.on_failure ? &ran : nullptr);
+        if (!origin_.empty()) {
+          if (!result.findings.empty()) ++replays;
+          for (Finding& finding : result.findings) finding.notes.insert(finding.notes.begin(), origin_);
+        }
         if (options_.on_failure && !result.findings.empty()) options_.on_failure(workload, result, ran);
         elements += result.elements;
         recorder_.add(row(i, *device), result);
@@ -232,8 +214,27 @@ class FamilyRun : public Bench {
   Progress& progress_;
   std::vector<std::size_t> routes_;
   std::vector<std::string> names_;
+  std::string origin_;  ///< of the captured case that is judged; empty: it is another
+  std::map<std::pair<std::size_t, DeviceKind>, std::uint64_t> failed_replays_;  ///< by selected route
   std::uint64_t dealt_ = 0;
 };
+
+/// A captured case that was built, and whose right codes agree with the oracle.
+struct Replayed {
+  const Captured* fixture = nullptr;
+  std::size_t index = 0;
+  std::unique_ptr<Workload> workload;
+};
+
+/// The captured cases of the selected families, all of them built before anything runs.
+std::vector<Replayed> build_captured(const std::vector<Captured>& fixtures, const Selection& selection) {
+  std::vector<Replayed> cases;
+  for (const Captured& fixture : fixtures) {
+    if (!selection.family(fixture.family)) continue;
+    for (std::size_t i = 0; i < fixture.cases.size(); ++i) cases.push_back({&fixture, i, build(fixture, i)});
+  }
+  return cases;
+}
 
 /// What became of the tensors that one FILE or FILE:TENSOR names, over every family that was offered them.
 struct FileUse {
@@ -288,7 +289,17 @@ void judge_tokens(FamilyRun& run, const Family& family, const std::vector<std::s
   progress.expect(tokens.size());
   for (const std::string& token : tokens) {
     const CaseText text = parse_case(token);
-    if (text.family == family.name()) run.judge_case_of(text);
+    if (text.family == family.name()) run.judge_case_of(text, *build(text));
+    progress.step();
+  }
+}
+
+/// Those of a family; every shard replays all of them, so that none of its verdicts is without.
+void replay_captured(FamilyRun& run, const Family& family, const std::vector<Replayed>& captured,
+                     Progress& progress) {
+  progress.expect(captured.size());
+  for (const Replayed& one : captured) {
+    if (one.fixture->family == family.name()) run.replay(*one.fixture, one.index, *one.workload);
     progress.step();
   }
 }
@@ -373,15 +384,18 @@ void note_never_launched(GateResult& result) {
 }
 
 void judge_all(const GateOptions& options, const Selection& selection,
-               const std::vector<fixtures::TensorPath>& files, const std::vector<Device*>& devices,
-               bool built_in, Recorder& recorder) {
+               const std::vector<fixtures::TensorPath>& files, const std::vector<Replayed>& captured,
+               const std::vector<Device*>& devices, bool built_in, Recorder& recorder) {
   std::vector<FileUse> uses(files.size());
   Progress progress("gate");
   for (const Family* family : families()) {
     if (!selection.family(family->name())) continue;
     FamilyRun run(*family, devices, selection, options, recorder, progress);
     if (!run.any_route() || !run.has_required_routes()) continue;
-    if (built_in) judge_built_in(run, *family, options, recorder, progress);
+    if (built_in) {
+      replay_captured(run, *family, captured, progress);
+      judge_built_in(run, *family, options, recorder, progress);
+    }
     for (std::size_t i = 0; i < files.size(); ++i) {
       judge_file(run, *family, files[i], options.level, uses[i], recorder.result(), progress);
     }
@@ -410,6 +424,9 @@ GateResult run_gate(const GateOptions& options) {
       select_devices(options.devices, options.required, recorder.result().notes);
   check_cases(options, selection, devices);
   const bool built_in = options.on.empty() && options.cases.empty();
+  const std::vector<Captured> fixtures =
+      built_in ? read_captured(home() / "fixtures") : std::vector<Captured>{};
+  const std::vector<Replayed> captured = build_captured(fixtures, selection);
   recorder.result().every_row_must_compare = built_in;
   if (options.shard.count > 1) {
     recorder.result().notes.push_back(fmt::format("shard {} of {}: the other cases were not judged",
@@ -417,7 +434,7 @@ GateResult run_gate(const GateOptions& options) {
   }
 
   try {
-    judge_all(options, selection, files, devices, built_in, recorder);
+    judge_all(options, selection, files, captured, devices, built_in, recorder);
   } catch (const StoppedEarly&) {  // the result says so
   }
   return std::move(recorder.result());

@@ -15,8 +15,8 @@ namespace assay::properties {
 /// goldens/ under home().
 goldens::Store golden_store();
 
-/// Throws BadInput when the environment variable CI is set and not empty: goldens are approved by persons, so
-/// nothing in continuous integration may write one. `command` is what wanted to.
+/// Throws BadInput when the environment variable CI is set and not empty: goldens and fixtures are kept by
+/// persons, so nothing in continuous integration may write one. `command` is what wanted to.
 void refuse_in_ci(std::string_view command);
 
 /// What lies under goldens/.

@@ -111,7 +111,7 @@ void check_acceptable(const PendingGolden& pending) {
 void refuse_in_ci(std::string_view command) {
   const char* set = std::getenv("CI");
   if (set && *set)
-    throw BadInput(fmt::format("{}: refused, because CI is set: a golden is approved by a person", command));
+    throw BadInput(fmt::format("{}: refused, because CI is set: a person decides what is kept", command));
 }
 
 std::vector<Regenerated> regenerate_goldens(const std::filesystem::path& folder) {

@@ -371,7 +371,7 @@ TEST_F(GoldenLife, NothingIsWrittenInContinuousIntegration) {
   EXPECT_EQ(refusal([] { refuse_in_ci("golden accept"); }), "");
   setenv("CI", "false", 1);
   EXPECT_EQ(refusal([] { refuse_in_ci("golden accept"); }),
-            "golden accept: refused, because CI is set: a golden is approved by a person");
+            "golden accept: refused, because CI is set: a person decides what is kept");
   old ? setenv("CI", kept.c_str(), 1) : unsetenv("CI");
 }
 

@@ -79,6 +79,9 @@ std::string closing_line(const GateResult& result, std::optional<double> seconds
                                               : "VACUOUS: at least one row shows nothing";
   std::string text =
       fmt::format("{}: {} cases, {} elements compared", verdict, grouped(cases), grouped(elements));
+  if (result.replayed > 0)
+    text += fmt::format(", {} captured case{} replayed first", grouped(result.replayed),
+                        result.replayed == 1 ? "" : "s");
   if (probes > 0) text += fmt::format(", {} injected faults rejected", grouped(probes));
   const std::uint64_t properties = result.properties_held + result.properties_failed;
   if (properties > 0) text += fmt::format(", {} of {} properties held", result.properties_held, properties);
@@ -194,6 +197,7 @@ nlohmann::ordered_json json_document(const GateResult& result, const GateOptions
   document["findings_suppressed"] = result.suppressed;
   document["properties_held"] = result.properties_held;
   document["properties_failed"] = result.properties_failed;
+  document["captured_cases"] = result.replayed;
   document["identical_across_devices"] = result.identical_across_devices;
   document["notes"] = result.notes;
   document["stopped_at"] = result.stopped_at;
