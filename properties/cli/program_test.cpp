@@ -42,7 +42,11 @@ TEST(Program, UnknownNamesNameTheNearest) {
   expect_usage_error("explain e4m3 0x100", "does not fit");
   expect_usage_error("gate --case 'mxfp8_cast:rows=3,cols=100'", "not divisible");
   expect_usage_error("gate --case 'mxfp8_cast:rows=3,rule=rcel'", "nearest is 'rceil'");
-  expect_usage_error("gate --case 'other:rows=3'", "names no selected family");
+  expect_usage_error("gate --case 'other:rows=3'", "there is no family 'other'; the nearest is");
+  expect_usage_error("gate --family mxfp8_cast --case 'gated_delta:batch=1'",
+                     "its family is not selected by --family");
+  expect_usage_error("gate --case 'mxfp8_cast/registre:rows=3'", "the nearest is 'register'");
+  expect_usage_error("gate --case 'mxfp8_cast@gpu:rows=3'", "there is no device 'gpu'");
 }
 
 TEST(Program, BadFilesAreOneLine) {
