@@ -111,8 +111,8 @@ class GoldenLife : public ::testing::Test {
     home_ = name;
     put(home_ / "README.md", "");
     fs::create_directories(home_ / "fixtures");
-    for (const Family* family : families())  // other tests of this program have some of their own
-      fs::create_directories(home_ / "goldens" / family->name());
+    for (const Family* each : families())  // other tests of this program have some of their own
+      fs::create_directories(home_ / "goldens" / each->name());
     setenv("ASSAY_HOME", name.c_str(), 1);
   }
   void TearDown() override {

@@ -193,7 +193,7 @@ TEST(Mismatch, APermutedBufferIsShownAsItsMatrix) {
   EXPECT_EQ(report.map.rows, 3u);
   EXPECT_EQ(report.map.cols, 2u);
   EXPECT_EQ(report.map.wrong_padding, 1u);
-  EXPECT_EQ(json(report)["map"], nlohmann::json({".#", "..", ".."}));
+  EXPECT_EQ(json(report)["map"], nlohmann::ordered_json({".#", "..", ".."}));
 }
 
 TEST(Mismatch, TextFitsAHundredColumnsAndIsAscii) {
