@@ -49,6 +49,25 @@ TEST(Repro, WhatIsWrongWithTheArgumentsIsOneLine) {
   expect_usage_error("repro \"$(printf 'a\\033b:')\"", "a\\x1bb");
 }
 
+TEST(Repro, FilesAreCasesToo) {
+  const Folder folder("assay_repro_file");
+  ASSERT_EQ(run("cases --case 'mxfp8_dequant:rows=3,cols=64' --out " + folder.quoted("cases")).exit_code, 0);
+  std::string file;
+  for (const auto& entry : std::filesystem::directory_iterator(folder / "cases"))
+    if (entry.path().extension() == ".safetensors") file = "'" + entry.path().string() + "'";
+  const Ran ran = run("repro " + file + " --device cpu");
+  EXPECT_EQ(ran.exit_code, 0) << ran.text;
+  EXPECT_NE(ran.text.find("mxfp8_dequant/vector"), std::string::npos) << ran.text;
+  const Ran whole = run("repro " + file + " --shrink --out " + folder.quoted("small.h5"));
+  EXPECT_EQ(whole.exit_code, 0) << whole.text;
+  EXPECT_NE(whole.text.find("nothing failed, so "), std::string::npos) << whole.text;
+  EXPECT_FALSE(std::filesystem::exists(folder / "small.h5"));
+  expect_usage_error("repro README.md", "README.md");
+  expect_usage_error("repro fixtures/gated_delta/captured/B47.json:99", "it has no case 99");
+  expect_usage_error(right_case + "--out " + folder.quoted("x"), "which --shrink finds");
+  expect_usage_error(right_case + "--shrink --out ''", "--out ''");
+}
+
 TEST(Repro, AnAbsentDeviceIsFour) {
   if (run("repro 'mxfp8_cast@cuda:rows=3,cols=128'").exit_code == 0) return;  // it is there
   EXPECT_EQ(run("repro 'mxfp8_cast@cuda:rows=3,cols=128'").exit_code, 4);
@@ -86,6 +105,20 @@ TEST_F(SwitchedOff, AFailureIsShrunkToALineThatFailsInTheSameWay) {
   // Without the switch the same line is right.
   unsetenv("ASSAY_RESTORE_STAGING");
   EXPECT_EQ(run("repro " + smallest).exit_code, 0);
+}
+
+TEST_F(SwitchedOff, TheSmallestCaseIsAFileThatFailsInTheSameWay) {
+  const Folder folder("assay_repro_out");
+  for (const char* name : {"small.safetensors", "small.h5"}) {
+    const Ran ran = run(text + "--shrink --out " + folder.quoted(name));
+    EXPECT_EQ(ran.exit_code, 1) << ran.text;
+    EXPECT_NE(ran.text.find("the smallest case of dispatch on cpu\n"), std::string::npos) << ran.text;
+    const Ran again = run("repro " + folder.quoted(name));
+    EXPECT_EQ(again.exit_code, 1) << again.text;
+    EXPECT_NE(again.text.find("pattern: route fell back"), std::string::npos) << again.text;
+    EXPECT_NE(again.text.find(",m=1,n=1,k=32"), std::string::npos) << again.text;
+    EXPECT_EQ(again.text.find("matmul_nbits/direct"), std::string::npos) << "its route alone\n" << again.text;
+  }
 }
 
 TEST_F(SwitchedOff, JsonAndHtmlAreTheSameBytesEveryTime) {

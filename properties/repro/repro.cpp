@@ -6,6 +6,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
+#include "fixtures/files/messages.hpp"
 #include "fixtures/files/tensor_file.hpp"
 #include "properties/gate/damage.hpp"
 #include "properties/gate/describe.hpp"
@@ -75,17 +76,25 @@ void shrink_run(const Family& family, Workload& workload, std::size_t route, Dev
 }
 
 /// One route of one device; returns its outputs where they are right.
-Contents run_on(const Family& family, Workload& workload, std::size_t route, Device& device, bool shrinking,
+Contents run_on(const Family& family, Source& source, std::size_t route, Device& device, bool shrinking,
                 Recorder& recorder, Run& run) {
+  Workload& workload = *source.workload;
   run.route = family.routes()[route].name;
   run.device = to_string(device.kind());
   Execution execution;
   CaseResult result = judge_case(family, workload, route, device, Detail::findings, &execution);
+  for (Finding& finding : result.findings) {
+    // The file says it in less.
+    if (!source.file.empty() && finding.token.size() > longest_line) finding.token = source.file.string();
+  }
   recorder.add(recorder.row(family.name(), run.route, run.device), result);
   run.verdict = result.verdict;
   run.findings = result.findings;
   run.failure = class_of(result.findings);
-  if (!execution.second.empty()) run.reports = mismatches(workload, execution);
+  if (!execution.second.empty()) {
+    run.reports = mismatches(workload, execution);
+    run.same = compare_with_theirs(source, execution.first);
+  }
   std::vector<Element> wrong = first_wrong(workload, execution);
   execution = {};
   if (shrinking && run.failure) shrink_run(family, workload, route, device, std::move(wrong), run);
@@ -103,8 +112,40 @@ std::string shrunk_text(const Run& run, bool terminal) {
   text += shrunk.finished ? "\n" : ", stopped there: it may not be the smallest\n";
   const std::string line = print(shrunk.text);
   if (line.size() <= longest_line) return text + fmt::format("  repro: assay repro {}\n", shell_word(line));
-  return text + fmt::format("  its text has {} characters, too many for a line; --json has it\n",
-                            grouped(line.size()));
+  return text +
+         fmt::format(
+             "  its text has {} characters, too many for a line; --out FILE writes it, --json has it\n",
+             grouped(line.size()));
+}
+
+/// What the file's outputs are, and which routes leave the same.
+std::string theirs_text(const ReproResult& result) {
+  if (result.theirs.empty()) return {};
+  const bool wrong = any_wrong(result.theirs);
+  std::string text =
+      fmt::format("the outputs in {} are {}:\n", fixtures::printable(result.file), wrong ? "wrong" : "right");
+  for (const OutputReport& report : result.theirs) text += repro::text(report) + "\n";
+  for (const Run& run : result.runs) {
+    if (run.same.empty()) continue;
+    const std::string place = fmt::format("{} on {}", run.route, run.device);
+    std::string names, others;
+    for (const SameBits& one : run.same) {
+      if (one.different == 0) {
+        names += (names.empty() ? "" : ", ") + one.output;
+      } else {
+        others += fmt::format("  {}: {} of {} elements differ, first {}\n", one.output,
+                              grouped(one.different), grouped(one.compared), one.first);
+      }
+    }
+    if (others.empty()) {
+      text +=
+          fmt::format("{}: {} leaves the same bits ({})\n", wrong ? "reproduced" : "the same", place, names);
+    } else {
+      text += fmt::format("{}: {} leaves other bits\n{}", wrong ? "not reproduced" : "not the same", place,
+                          others);
+    }
+  }
+  return text + "\n";
 }
 
 nlohmann::ordered_json json_of(const Run& run) {
@@ -112,6 +153,12 @@ nlohmann::ordered_json json_of(const Run& run) {
       {"route", run.route}, {"device", run.device}, {"verdict", to_string(run.verdict)}};
   item["outputs"] = nlohmann::ordered_json::array();
   for (const OutputReport& report : run.reports) item["outputs"].push_back(json(report));
+  for (const SameBits& one : run.same) {
+    nlohmann::ordered_json same = {
+        {"output", one.output}, {"compared", one.compared}, {"different", one.different}};
+    if (one.different > 0) same["first"] = one.first;
+    item["beside_file"].push_back(std::move(same));
+  }
   if (!run.shrunk) return item;
   item["shrunk"] = {{"case", print(run.shrunk->text)},      {"failure", to_string(*run.failure)},
                     {"judgements", run.shrunk->judgements}, {"elements_before", run.shrunk->elements_before},
@@ -123,37 +170,44 @@ nlohmann::ordered_json json_of(const Run& run) {
 }  // namespace
 
 ReproResult reproduce(const ReproOptions& options) {
-  const CaseText text = parse_case(options.what);
+  Source source = source_of(options.what);
+  const CaseText& text = source.text;
   const Family& family = family_of(text);
   const std::vector<std::size_t> routes = selected_routes(text, family, options.routes);
   Recorder recorder;
   const std::vector<Device*> devices = selected_devices(text, options.devices, recorder.result().notes);
-  const auto workload = build(text);
   ReproResult result;
   result.text = print(text);
+  result.file = source.file.string();
+  result.origin = source.origin;
   for (const Device* device : devices) recorder.add(check_routes(family, device->kind()));
   for (const std::size_t route : routes) {
     std::vector<Contents> right;
     for (Device* device : devices) {
       Contents outputs =
-          run_on(family, *workload, route, *device, options.shrink, recorder, result.runs.emplace_back());
+          run_on(family, source, route, *device, options.shrink, recorder, result.runs.emplace_back());
       if (!outputs.empty()) right.push_back(std::move(outputs));
     }
     if (right.size() < 2) continue;
     const std::string name(family.routes()[route].name);
-    if (auto finding = find_difference(family, *workload, name, right[0], right[1])) {
+    if (auto finding = find_difference(family, *source.workload, name, right[0], right[1])) {
       ++recorder.row(family.name(), name, to_string(devices[1]->kind())).failed;
       recorder.add(std::move(*finding));
     } else {
       ++recorder.result().identical_across_devices;
     }
   }
+  const bool taken = std::any_of(result.runs.begin(), result.runs.end(),
+                                 [](const Run& run) { return run.verdict != Verdict::unsupported; });
+  if (taken) result.theirs = mismatches_of_theirs(source);  // what no route takes has no right result
   result.gate = std::move(recorder.result());
   return result;
 }
 
 std::string text_report(const ReproResult& result, double seconds, bool terminal) {
   std::string text;
+  if (!result.origin.empty()) text += fixtures::printable(result.origin) + "\n\n";
+  text += theirs_text(result);
   for (const Run& run : result.runs) {
     for (const Finding& finding : run.findings) text += text_finding(finding) + "\n";
     if (any_wrong(run.reports)) {
@@ -171,6 +225,10 @@ std::string text_report(const ReproResult& result, double seconds, bool terminal
 std::string json_report(const ReproResult& result) {
   nlohmann::ordered_json document = json_document(result.gate, {});
   document["case"] = result.text;
+  document["file"] = result.file;
+  document["origin"] = result.origin;
+  document["file_outputs"] = nlohmann::ordered_json::array();
+  for (const OutputReport& report : result.theirs) document["file_outputs"].push_back(json(report));
   document["runs"] = nlohmann::ordered_json::array();
   for (const Run& run : result.runs) document["runs"].push_back(json_of(run));
   return dump(document);

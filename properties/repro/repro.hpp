@@ -12,11 +12,12 @@
 #include "properties/repro/html.hpp"
 #include "properties/repro/mismatch.hpp"
 #include "properties/repro/shrink.hpp"
+#include "properties/repro/source.hpp"
 
 namespace assay::properties::repro {
 
 struct ReproOptions {
-  std::string what;                          ///< the text of a case
+  std::string what;                          ///< a case, a file of one or a fixture, as source_of takes it
   std::vector<std::string> routes;           ///< "ROUTE" or "FAMILY/ROUTE"; empty: those of the text
   std::vector<kernels::DeviceKind> devices;  ///< empty: that of the text, or every one that is present
   bool shrink = false;
@@ -28,19 +29,24 @@ struct Run {
   Verdict verdict{};
   std::vector<Finding> findings;
   std::vector<OutputReport> reports;  ///< of every output; none unless it ran
+  std::vector<SameBits> same;         ///< beside the outputs of the file, where it holds some and this ran
   std::optional<FailureClass> failure;
   std::optional<Shrunk> shrunk;
   double shrink_seconds = 0;  ///< for a terminal alone: no result depends on it
 };
 
 struct ReproResult {
-  std::string text;  ///< of the case
+  std::string text;                  ///< of the case
+  std::string file;                  ///< that it comes from, and what fixture it is; empty: a text
+  std::string origin;                //
+  std::vector<OutputReport> theirs;  ///< of the outputs that the file holds
   std::vector<Run> runs;
   GateResult gate;  ///< rows, findings and the exit code
 };
 
-/// Throws BadInput for a text that is no case, names that do not exist (with the nearest) and a route that
-/// the text or the options rule out; EnvironmentError for an absent device.
+/// Throws BadInput as source_of, for names that do not exist (with the nearest) and a route that the case or
+/// the options rule out; EnvironmentError for an absent device. The exit code is of what ran here: what is
+/// wrong with outputs of a file is told, and is no failure of these kernels.
 ReproResult reproduce(const ReproOptions&);
 
 /// For people. `seconds` that the whole command took; on a terminal those of shrinking are told too.
