@@ -1,11 +1,8 @@
 // `judge` and `cases` as a user meets them: exit codes, files, and the one line that is said of a file that
 // lies.
 #include <gtest/gtest.h>
-#include <sys/wait.h>
 
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -18,17 +15,14 @@
 #include "fixtures/files/hdf5_writer.hpp"
 #include "fixtures/files/safetensors_writer.hpp"
 #include "fixtures/files/tensor_file.hpp"
+#include "properties/cli/program_testing.hpp"
 
 namespace {
 
 namespace fs = std::filesystem;
+using assay::cli::testing_program::Ran;
 using assay::fixtures::DType;
 using assay::fixtures::Tensor;
-
-struct Ran {
-  int exit_code = -1;
-  std::string text;  ///< standard output and standard error
-};
 
 /// One block of zeros, for which every contract has the same right result.
 class JudgeProgramTest : public ::testing::Test {
@@ -64,16 +58,7 @@ class JudgeProgramTest : public ::testing::Test {
   }
 
   Ran run(const std::string& arguments) const {
-    const std::string command = "cd '" + folder_.string() + "' && '" ASSAY_PROGRAM "' " + arguments + " 2>&1";
-    Ran ran;
-    std::FILE* pipe = popen(command.c_str(), "r");
-    EXPECT_NE(pipe, nullptr);
-    std::array<char, 4096> buffer;
-    std::size_t count = 0;
-    while ((count = fread(buffer.data(), 1, buffer.size(), pipe)) > 0) ran.text.append(buffer.data(), count);
-    const int status = pclose(pipe);
-    ran.exit_code = WIFEXITED(status) ? WEXITSTATUS(status) : -1;
-    return ran;
+    return assay::cli::testing_program::run(arguments, "2>&1", "", folder_.string());
   }
   void expect(int code, const std::string& arguments, const std::string& says) const {
     const Ran ran = run(arguments);

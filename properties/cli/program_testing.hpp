@@ -20,11 +20,11 @@ struct Ran {
   std::string text;  ///< standard output and standard error
 };
 
-/// `before` stands ahead of the program on the command line.
+/// `before` stands ahead of the program on the command line; `folder` is where it runs.
 inline Ran run(const std::string& arguments, const std::string& redirection = "2>&1",
-               const std::string& before = "") {
+               const std::string& before = "", const std::string& folder = ASSAY_SOURCE_DIR) {
   const std::string command =
-      "cd '" ASSAY_SOURCE_DIR "' && " + before + "'" ASSAY_PROGRAM "' " + arguments + " " + redirection;
+      "cd '" + folder + "' && " + before + "'" ASSAY_PROGRAM "' " + arguments + " " + redirection;
   Ran ran;
   std::FILE* pipe = popen(command.c_str(), "r");
   EXPECT_NE(pipe, nullptr);

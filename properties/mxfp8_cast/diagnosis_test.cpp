@@ -8,6 +8,7 @@
 #include <string>
 
 #include "properties/mxfp8_cast/case_parts.hpp"
+#include "properties/mxfp8_cast/testing.hpp"
 #include "properties/mxfp8_cast/workload.hpp"
 
 namespace assay::properties::mxfp8_cast {
@@ -16,8 +17,6 @@ namespace {
 using fixtures::mxfp8_cast::Pattern;
 using oracle::Fault;
 using oracle::Misplacement;
-
-constexpr std::byte poison{0xA5};
 
 Point point_of(Direction direction, oracle::ScaleLayout layout, Pattern fill) {
   Point point;
@@ -28,27 +27,6 @@ Point point_of(Direction direction, oracle::ScaleLayout layout, Pattern fill) {
   point.shape = {160, 192, {}, {}};
   set_default_extents(point);
   return point;
-}
-
-/// All outputs of a case as a kernel would leave them, with the faults of `fault`.
-Contents outputs_with(const CastWorkload& workload, Fault fault) {
-  const Point& point = workload.point();
-  Contents outputs;
-  for (const auto direction : point.directions()) {
-    auto one = oracle::accept(point.input, workload.x(), point.shape, direction, point.contracts, fault);
-    for (const auto& range : one.scales.untouched)
-      std::fill(one.scales.lo.begin() + static_cast<std::ptrdiff_t>(range.begin),
-                one.scales.lo.begin() + static_cast<std::ptrdiff_t>(range.end), poison);
-    outputs.push_back(std::move(one.data.lo));
-    outputs.push_back(std::move(one.scales.lo));
-  }
-  return outputs;
-}
-
-Contents poisoned(const Contents& outputs) {
-  Contents before = outputs;
-  for (auto& buffer : before) std::fill(buffer.begin(), buffer.end(), poison);
-  return before;
 }
 
 std::vector<std::string> patterns_of(CastWorkload& workload, const Contents& outputs) {

@@ -6,35 +6,13 @@
 
 #include "properties/comparator/comparator.hpp"
 #include "properties/mxfp8_cast/cases.hpp"
+#include "properties/mxfp8_cast/testing.hpp"
 #include "properties/mxfp8_cast/workload.hpp"
 
 namespace assay::properties::mxfp8_cast {
 namespace {
 
 using oracle::Fault;
-
-constexpr std::byte poison{0xA5};
-
-/// All outputs of a case as a kernel with the fault leaves them in buffers of poison.
-Contents outputs_with(const CastWorkload& workload, Fault fault) {
-  const Point& point = workload.point();
-  Contents outputs;
-  for (const auto direction : point.directions()) {
-    auto one = oracle::accept(point.input, workload.x(), point.shape, direction, point.contracts, fault);
-    for (const auto& range : one.scales.untouched)
-      std::fill(one.scales.lo.begin() + static_cast<std::ptrdiff_t>(range.begin),
-                one.scales.lo.begin() + static_cast<std::ptrdiff_t>(range.end), poison);
-    outputs.push_back(std::move(one.data.lo));
-    outputs.push_back(std::move(one.scales.lo));
-  }
-  return outputs;
-}
-
-Contents poisoned(const Contents& outputs) {
-  Contents before = outputs;
-  for (auto& buffer : before) std::fill(buffer.begin(), buffer.end(), poison);
-  return before;
-}
 
 bool accepts(CastWorkload& workload, const Contents& outputs, const Contents& before) {
   for (std::size_t i = 0; i < outputs.size(); ++i)
