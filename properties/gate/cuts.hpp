@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstddef>
+#include <string>
+#include <utility>
 #include <vector>
 
 namespace assay::properties {
@@ -34,5 +36,27 @@ inline std::size_t moved(std::size_t at, std::size_t data, const Cut& cut) {
 inline std::size_t origin(std::size_t at, std::size_t data, const Cut& cut) {
   return at < cut.size() ? cut.begin + at : data + (at - cut.size());
 }
+
+/// The same point without one of the things that are special about it. Two points are the same when they
+/// print the same.
+template <class Point>
+class Plainer {
+ public:
+  explicit Plainer(Point special) : special_(std::move(special)), text_(print(special_)) {}
+
+  /// Adds the point with this change, unless it changes nothing.
+  template <class Change>
+  void add(Change&& change) {
+    Point other = special_;
+    change(other);
+    if (print(other) != text_) points.push_back(std::move(other));
+  }
+
+  std::vector<Point> points;
+
+ private:
+  Point special_;
+  std::string text_;
+};
 
 }  // namespace assay::properties

@@ -211,18 +211,13 @@ std::vector<Cut> parts_of_head(std::size_t at, std::size_t dim) {
 
 /// The same case without one of the things that are special about its buffers.
 std::vector<Point> plainer(const Point& point) {
-  std::vector<Point> points;
+  Plainer<Point> plain(without_source(point));
   const Point defaults;
-  const auto add = [&](auto&& change) {
-    Point other = without_source(point);
-    change(other);
-    if (print(other) != print(without_source(point))) points.push_back(std::move(other));
-  };
-  add([&](Point& other) { other.io_alignment = defaults.io_alignment; });
-  add([&](Point& other) { other.state_alignment = defaults.state_alignment; });
-  add([](Point& other) { other.shape.a_stride = 0; });
-  add([](Point& other) { other.shape.b_stride = 0; });
-  return points;
+  plain.add([&](Point& other) { other.io_alignment = defaults.io_alignment; });
+  plain.add([&](Point& other) { other.state_alignment = defaults.state_alignment; });
+  plain.add([](Point& other) { other.shape.a_stride = 0; });
+  plain.add([](Point& other) { other.shape.b_stride = 0; });
+  return std::move(plain.points);
 }
 
 /// Contents without what lay between the tokens of a and b.

@@ -86,19 +86,14 @@ Contents contents_of(const MatmulWorkload& workload, const Point& point, const B
 
 /// The same case without one of the things that are special about its buffers.
 std::vector<Point> plainer(const Point& point) {
-  std::vector<Point> points;
+  Plainer<Point> plain(without_source(point));
   const Point defaults;
-  const auto add = [&](auto&& change) {
-    Point other = without_source(point);
-    change(other);
-    if (print(other) != print(without_source(point))) points.push_back(std::move(other));
-  };
-  add([&](Point& other) { other.a_alignment = defaults.a_alignment; });
-  add([&](Point& other) { other.b_alignment = defaults.b_alignment; });
-  add([&](Point& other) { other.scale_alignment = defaults.scale_alignment; });
-  add([&](Point& other) { other.y_alignment = defaults.y_alignment; });
-  add([&](Point& other) { other.prefetch = defaults.prefetch; });
-  return points;
+  plain.add([&](Point& other) { other.a_alignment = defaults.a_alignment; });
+  plain.add([&](Point& other) { other.b_alignment = defaults.b_alignment; });
+  plain.add([&](Point& other) { other.scale_alignment = defaults.scale_alignment; });
+  plain.add([&](Point& other) { other.y_alignment = defaults.y_alignment; });
+  plain.add([&](Point& other) { other.prefetch = defaults.prefetch; });
+  return std::move(plain.points);
 }
 
 /// Parts of K from both ends: which of its terms a sum goes wrong by is not known. The whole last.

@@ -91,22 +91,17 @@ std::size_t moved_element(const Point& whole, const Point& part, const Cut& rows
 
 /// The same case without one of the things that are special about its buffers.
 std::vector<Point> plainer(const Point& point) {
-  std::vector<Point> points;
-  const auto add = [&](auto&& change) {
-    Point other = without_source(point);
-    change(other);
-    if (print(other) != print(without_source(point))) points.push_back(std::move(other));
-  };
-  add([](Point& other) { other.offset = 0; });
-  add([](Point& other) { other.data_offset = 0; });
-  add([](Point& other) { other.colwise_data_offset = 0; });
-  if (!linear(point)) return points;
+  Plainer<Point> plain(without_source(point));
+  plain.add([](Point& other) { other.offset = 0; });
+  plain.add([](Point& other) { other.data_offset = 0; });
+  plain.add([](Point& other) { other.colwise_data_offset = 0; });
+  if (!linear(point)) return std::move(plain.points);
   for (const auto direction : point.directions()) {
     const oracle::ScaleExtent least = point.shape.scales(direction);
-    add([&](Point& other) { other.shape.extent(direction).rows = least.rows; });
-    add([&](Point& other) { other.shape.extent(direction).stride = least.stride; });
+    plain.add([&](Point& other) { other.shape.extent(direction).rows = least.rows; });
+    plain.add([&](Point& other) { other.shape.extent(direction).stride = least.stride; });
   }
-  return points;
+  return std::move(plain.points);
 }
 
 /// Where an element of a scale buffer comes to lie when only the padding changes; 0 where it was padding.

@@ -73,19 +73,14 @@ std::vector<std::byte> scales_of(const Point& whole, std::span<const std::byte> 
 
 /// The same case without one of the things that are special about its buffers.
 std::vector<Point> plainer(const Point& point) {
-  std::vector<Point> points;
+  Plainer<Point> plain(without_source(point));
   const Point defaults;
-  const auto add = [&](auto&& change) {
-    Point other = without_source(point);
-    change(other);
-    if (print(other) != print(without_source(point))) points.push_back(std::move(other));
-  };
-  add([&](Point& other) { other.data_alignment = defaults.data_alignment; });
-  add([&](Point& other) { other.y_alignment = defaults.y_alignment; });
-  add([&](Point& other) { other.scale_alignment = defaults.scale_alignment; });
-  add([&](Point& other) { other.shape.scale_rows = other.shape.least_scale_rows(); });
-  add([&](Point& other) { other.shape.scale_stride = other.shape.least_scale_stride(); });
-  return points;
+  plain.add([&](Point& other) { other.data_alignment = defaults.data_alignment; });
+  plain.add([&](Point& other) { other.y_alignment = defaults.y_alignment; });
+  plain.add([&](Point& other) { other.scale_alignment = defaults.scale_alignment; });
+  plain.add([&](Point& other) { other.shape.scale_rows = other.shape.least_scale_rows(); });
+  plain.add([&](Point& other) { other.shape.scale_stride = other.shape.least_scale_stride(); });
+  return std::move(plain.points);
 }
 
 }  // namespace
