@@ -136,7 +136,8 @@ TEST_F(JudgeProgramTest, LiesAreOneLine) {
   expect(2, "judge all.safetensors --tensor x", "--tensor 'x': it is not NAME=FILE:TENSOR");
   expect(2, "judge all.safetensors --tensor x=in.safetensors",
          "tensor 'x': it is offered by all.safetensors too");
-  expect(2, "judge out.safetensors --tensor x=all.safetensors", "it holds 3 tensors; say which");
+  expect(2, "judge out.safetensors --tensor x=all.safetensors",
+         "it holds 3 tensors; say which is 'x': FILE:TENSOR");
   expect(2, "judge out.safetensors --tensor x=all.safetensors:y",
          "all.safetensors: tensor 'y': no such tensor");
   expect(2, "judge out.safetensors --family mxfp8_cast",

@@ -33,7 +33,7 @@ void refuse_empty_text(const char* option, const CLI::Option* given, const std::
 DeviceKind parse_device(const std::string& name) {
   if (name == "cpu") return DeviceKind::cpu;
   if (name == "cuda") return DeviceKind::cuda;
-  throw BadInput(fmt::format("unknown device '{}'; the nearest is '{}'", name,
+  throw BadInput(fmt::format("unknown device {}; the nearest is '{}'", fixtures::in_quotes(name),
                              fixtures::nearest(name, {"cpu", "cuda", "all"})));
 }
 
@@ -51,7 +51,7 @@ Level parse_level(const std::string& name) {
       {"quick", Level::quick}, {"full", Level::full}, {"exhaustive", Level::exhaustive}};
   const auto found = levels.find(name);
   if (found != levels.end()) return found->second;
-  throw BadInput(fmt::format("unknown level '{}'; the nearest is '{}'", name,
+  throw BadInput(fmt::format("unknown level {}; the nearest is '{}'", fixtures::in_quotes(name),
                              fixtures::nearest(name, {"quick", "full", "exhaustive"})));
 }
 

@@ -140,12 +140,12 @@ std::unique_ptr<Workload> build(const CaseFile& file) {
   } catch (const BadInput& reason) {
     const std::string_view said = reason.what();
     const auto names = [&](const std::filesystem::path& path) {
-      return said.starts_with(path.string() + ": ");
+      return said.starts_with(fixtures::path_text(path) + ": ");
     };
     const bool named = std::any_of(file.origins.begin(), file.origins.end(),
                                    [&](const auto& one) { return names(one.second); });
     if (file.path.empty() || named || names(file.path)) throw;
-    throw BadInput(fmt::format("{}: {}", file.path.string(), said));
+    fixtures::bad_file(file.path, said);
   }
 }
 
@@ -164,7 +164,7 @@ std::vector<std::optional<std::vector<std::byte>>> outputs_in(const CaseFile& fi
 FileKind file_kind_named(std::string_view name) {
   if (name == "safetensors") return FileKind::safetensors;
   if (name == "hdf5") return FileKind::hdf5;
-  throw BadInput(fmt::format("unknown format '{}'; the nearest is '{}'", name,
+  throw BadInput(fmt::format("unknown format {}; the nearest is '{}'", fixtures::in_quotes(name),
                              fixtures::nearest(name, {"safetensors", "hdf5"})));
 }
 

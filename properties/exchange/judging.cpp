@@ -17,6 +17,7 @@
 #include "properties/gate/buffers.hpp"
 #include "properties/gate/damage.hpp"
 #include "properties/gate/runner.hpp"
+#include "properties/gate/token.hpp"
 
 namespace assay::properties {
 
@@ -236,8 +237,8 @@ const Family& family_named(const std::string& name) {
     if (family->name() == name) return *family;
     names.emplace_back(family->name());
   }
-  throw BadInput(
-      fmt::format("unknown family '{}'; the nearest is '{}'", name, fixtures::nearest(name, names)));
+  throw BadInput(fmt::format("unknown family {}; the nearest is '{}'", fixtures::in_quotes(name),
+                             fixtures::nearest(name, names)));
 }
 
 /// The family whose buffers these tensors are, and its readings of them.
@@ -277,7 +278,7 @@ void refuse_undefined(const CaseFile& file, const Workload& workload) {
     if (support.supported) return;
     reason = support.reason;
   }
-  throw BadInput(fmt::format("case '{}': no route takes it: {}", print(file.text), reason));
+  throw BadInput(case_refusal(print(file.text), fmt::format("no route takes it: {}", reason)));
 }
 
 }  // namespace
@@ -320,7 +321,8 @@ CaseFile collect(const std::vector<std::filesystem::path>& files, const std::vec
   const auto add = [&](const std::string& name, fixtures::Tensor tensor, const std::filesystem::path& path) {
     const auto [other, fresh] = all.origins.emplace(name, path);
     if (!fresh)
-      fixtures::bad_tensor(path, name, fmt::format("it is offered by {} too", other->second.string()));
+      fixtures::bad_tensor(path, name,
+                           fmt::format("it is offered by {} too", fixtures::path_text(other->second)));
     all.tensors.emplace(name, std::move(tensor));
   };
   for (const std::filesystem::path& path : files) {
@@ -328,7 +330,7 @@ CaseFile collect(const std::vector<std::filesystem::path>& files, const std::vec
     for (auto& [name, tensor] : one.tensors) add(name, std::move(tensor), path);
     if (one.text.family.empty()) continue;
     if (!all.text.family.empty() && print(all.text) != print(one.text))
-      fixtures::bad_file(path, fmt::format("it names another case than {}", all.path.string()));
+      fixtures::bad_file(path, fmt::format("it names another case than {}", fixtures::path_text(all.path)));
     all.text = std::move(one.text);
     all.path = path;
   }
@@ -336,8 +338,8 @@ CaseFile collect(const std::vector<std::filesystem::path>& files, const std::vec
     const auto place = fixtures::parse_tensor_path(mapping.place);
     const auto file = fixtures::open_tensor_file(place.file);
     if (place.tensor.empty() && file->tensors().size() != 1)
-      fixtures::bad_file(place.file, fmt::format("it holds {} tensors; say which: {}={}:TENSOR",
-                                                 file->tensors().size(), mapping.name, place.file.string()));
+      fixtures::bad_file(place.file, fmt::format("it holds {} tensors; say which is {}: FILE:TENSOR",
+                                                 file->tensors().size(), fixtures::in_quotes(mapping.name)));
     add(mapping.name, file->read(place.tensor.empty() ? file->tensors()[0].name : place.tensor), place.file);
   }
   if (all.path.empty() && !files.empty()) all.path = files[0];
@@ -356,13 +358,13 @@ JudgeResult judge_tensors(const CaseFile& offered, const JudgeOptions& options) 
     const CaseText text = parse_case(options.text);
     if (!file.text.family.empty() && print(text) != print(file.text))
       throw BadInput(fmt::format("--case {}: {} names another case", fixtures::in_quotes(options.text),
-                                 file.path.string()));
+                                 fixtures::path_text(file.path)));
     file.text = text;
   }
   if (!options.contracts_given && !file.text.family.empty()) {
     if (!options.family.empty() && file.text.family != options.family)
       throw BadInput(fmt::format("--family {}: the case is of {}", fixtures::in_quotes(options.family),
-                                 file.text.family));
+                                 fixtures::in_quotes(file.text.family)));
     refuse_undefined(file, *build(file));
     result.family = file.text.family;
     if (result.files.size() == 1 && options.text.empty()) result.case_file = result.files[0];

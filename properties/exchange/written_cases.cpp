@@ -74,8 +74,8 @@ std::vector<std::string> texts_of(const CasesRequest& request) {
   for (const std::string& name : request.families) {
     const auto found = std::find(names.begin(), names.end(), name);
     if (found == names.end())
-      throw BadInput(
-          fmt::format("unknown family '{}'; the nearest is '{}'", name, fixtures::nearest(name, names)));
+      throw BadInput(fmt::format("unknown family {}; the nearest is '{}'", fixtures::in_quotes(name),
+                                 fixtures::nearest(name, names)));
     const Family& family = *families()[static_cast<std::size_t>(found - names.begin())];
     for (std::string& text : family.cases(request.level, request.seed)) texts.push_back(std::move(text));
   }

@@ -15,6 +15,7 @@
 #include "properties/comparator/comparator.hpp"
 #include "properties/exchange/case_file.hpp"
 #include "properties/gate/describe.hpp"
+#include "properties/gate/token.hpp"
 
 namespace assay::properties {
 namespace {
@@ -125,7 +126,7 @@ std::string without_text(const std::string& reason, CaseText text) {
   text.route.clear();
   text.device.clear();
   for (const std::string& named : {print(text), text.token})
-    if (const std::string start = fmt::format("case '{}': ", named); reason.starts_with(start))
+    if (const std::string start = case_refusal(named, ""); reason.starts_with(start))
       return reason.substr(start.size());
   return reason;
 }
@@ -265,7 +266,7 @@ void check_right(const Family& family, Workload& workload, const std::vector<Rig
   for (const RightCodes& one : right) {
     const auto found = std::find(names.begin(), names.end(), one.output);
     if (found == names.end())
-      throw BadInput(fmt::format("it has no output '{}'; the nearest is '{}'", one.output,
+      throw BadInput(fmt::format("it has no output {}; the nearest is '{}'", fixtures::in_quotes(one.output),
                                  fixtures::nearest(one.output, names)));
     const auto i = static_cast<std::size_t>(found - names.begin());
     check_output(outputs[i], workload.acceptance()[i], one);

@@ -9,8 +9,10 @@
 
 #include "fixtures/files/tensor_file.hpp"
 #include "fixtures/tensor/errors.hpp"
+#include "fixtures/tensor/printable.hpp"
 #include "fixtures/tensor/reported_text.hpp"
 #include "properties/gate/delegating.hpp"
+#include "properties/gate/token.hpp"
 
 namespace assay::properties {
 namespace {
@@ -19,7 +21,7 @@ namespace text = fixtures::reported_text;
 using arithmetic::load_code;
 
 [[noreturn]] void refuse(std::string_view where, const std::string& reason) {
-  throw BadInput(fmt::format("case '{}': {}", where, reason));
+  throw BadInput(case_refusal(where, reason));
 }
 
 /// "BUFFER[INDEX]=CODES"; nothing for another form. CODES are looked at by their characters alone.
@@ -36,23 +38,21 @@ std::optional<Override> parse_override(std::string_view part) {
   return found;
 }
 
-/// What follows the token, from behind its first ';' on; false when some of it has another form.
-bool parse_contents(std::string_view rest, CaseText& result) {
-  result.zeros = false;
-  result.overrides.clear();
-  for (bool first = true;; first = false) {
-    const std::size_t end = std::min(rest.find(';'), rest.size());
-    const std::string_view part = rest.substr(0, end);
-    if (first && part == "zeros") {
-      result.zeros = true;
-    } else if (auto override = parse_override(part)) {
-      result.overrides.push_back(std::move(*override));
-    } else {
-      return false;
-    }
-    if (end == rest.size()) return true;
-    rest.remove_prefix(end + 1);
+/// Takes what follows the token off the end of `text`, from behind: every part is read once, however many of
+/// a path's look like one.
+void take_contents(std::string_view& text, CaseText& result) {
+  while (true) {
+    const std::size_t start = text.rfind(';');
+    if (start == text.npos) break;
+    auto override = parse_override(text.substr(start + 1));
+    if (!override) break;
+    result.overrides.push_back(std::move(*override));
+    text = text.substr(0, start);
   }
+  std::reverse(result.overrides.begin(), result.overrides.end());
+  constexpr std::string_view zeros = ";zeros";
+  result.zeros = text.ends_with(zeros);
+  if (result.zeros) text.remove_suffix(zeros.size());
 }
 
 /// "FAMILY[/ROUTE][@DEVICE]".
@@ -69,19 +69,20 @@ std::size_t width_of(const GivenBuffer& buffer) {
   return static_cast<std::size_t>(formats::storage_bytes(buffer.format));
 }
 
-/// Writes one override into the contents it names.
+/// Writes one override into the contents it names. `quoted`: the text of the case, for refusals; it may have
+/// very many overrides, so that quoting it is not for each.
 void apply(const Override& override, const std::vector<GivenBuffer>& buffers, Contents& contents,
-           const std::string& whole) {
+           std::string_view quoted) {
   const auto found = std::find_if(buffers.begin(), buffers.end(),
                                   [&](const GivenBuffer& one) { return one.name == override.buffer; });
   if (found == buffers.end()) {
     std::vector<std::string> names;
     for (const GivenBuffer& buffer : buffers) names.push_back(buffer.name);
-    refuse(whole, fmt::format("it has no buffer '{}'; the nearest is '{}'", override.buffer,
-                              fixtures::nearest(override.buffer, names)));
+    throw BadInput(fmt::format("case {}: it has no buffer {}; the nearest is '{}'", quoted,
+                               fixtures::in_quotes(override.buffer),
+                               fixtures::nearest(override.buffer, names)));
   }
   const std::size_t width = width_of(*found);
-  const std::string quoted = fmt::format("'{}'", whole);
   const text::Where where{quoted, fmt::format("{}[{}]", override.buffer, override.first), "case"};
   const text::Codes codes = text::codes_of(override.codes, "codes", 2 * width, where);
   if (codes.empty()) where.refuse("it names no code");
@@ -134,13 +135,9 @@ CaseText parse_case(std::string_view whole) {
   const std::size_t colon = whole.find(':');
   if (colon == whole.npos) refuse(whole, "it does not start with 'FAMILY:'");
   parse_place(whole.substr(0, colon), result);
-  std::size_t end = whole.find(';', colon);
-  while (end != whole.npos && !parse_contents(whole.substr(end + 1), result)) end = whole.find(';', end + 1);
-  if (end == whole.npos) {
-    result.zeros = false;
-    result.overrides.clear();
-  }
-  result.token = result.family + std::string(whole.substr(colon, end == whole.npos ? end : end - colon));
+  std::string_view rest = whole.substr(colon);
+  take_contents(rest, result);
+  result.token = result.family + std::string(rest);
   return result;
 }
 
@@ -194,7 +191,8 @@ std::unique_ptr<Workload> build(const CaseText& parts) {
   const auto base = parts.zeros ? family.blank(parts.token) : family.materialise(parts.token);
   const std::vector<GivenBuffer> buffers = given(*base);
   Contents contents = contents_of(buffers);
-  for (const Override& one : parts.overrides) apply(one, buffers, contents, name);
+  const std::string quoted = quoted_case(name);
+  for (const Override& one : parts.overrides) apply(one, buffers, contents, quoted);
   try {
     return std::make_unique<NamedWorkload>(family.with_contents(parts.token, std::move(contents)), name);
   } catch (const BadInput& reason) {

@@ -20,6 +20,7 @@
 #include "properties/gate/progress.hpp"
 #include "properties/gate/recorder.hpp"
 #include "properties/gate/selection.hpp"
+#include "properties/gate/token.hpp"
 
 namespace assay::properties {
 namespace {
@@ -343,9 +344,7 @@ void check_cases(const GateOptions& options, const Selection& selection,
                  const std::vector<Device*>& devices) {
   for (const std::string& whole : options.cases) {
     const CaseText text = parse_case(whole);
-    const auto refuse = [&](const std::string& reason) {
-      throw BadInput(fmt::format("case '{}': {}", whole, reason));
-    };
+    const auto refuse = [&](const std::string& reason) { throw BadInput(case_refusal(whole, reason)); };
     const Family& family = family_of(text);
     if (!selection.family(family.name())) refuse("its family is not selected by --family");
     const auto known = family.routes();
@@ -359,7 +358,7 @@ void check_cases(const GateOptions& options, const Selection& selection,
     if (std::none_of(devices.begin(), devices.end(),
                      [&](const Device* device) { return to_string(device->kind()) == text.device; }))
       throw EnvironmentError(
-          fmt::format("case '{}': device {} is absent or not selected", whole, text.device));
+          case_refusal(whole, fmt::format("device {} is absent or not selected", text.device)));
   }
 }
 

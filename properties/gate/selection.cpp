@@ -6,6 +6,7 @@
 
 #include "fixtures/files/tensor_file.hpp"
 #include "fixtures/tensor/errors.hpp"
+#include "fixtures/tensor/printable.hpp"
 #include "properties/gate/battery.hpp"
 
 namespace assay::properties {
@@ -15,8 +16,8 @@ void check(std::string_view what, const std::vector<std::string>& asked,
            const std::vector<std::string>& known) {
   for (const std::string& name : asked) {
     if (std::count(known.begin(), known.end(), name)) continue;
-    throw BadInput(fmt::format("unknown {} '{}'; the nearest is '{}' (see: assay list)", what, name,
-                               fixtures::nearest(name, known)));
+    throw BadInput(fmt::format("unknown {} {}; the nearest is '{}' (see: assay list)", what,
+                               fixtures::in_quotes(name), fixtures::nearest(name, known)));
   }
 }
 

@@ -11,11 +11,19 @@
 
 namespace assay::properties {
 
-void TokenReader::refuse(const std::string& reason) const {
-  constexpr std::size_t longest = 500;  // of each; a token that this program prints is shorter
-  throw BadInput(
-      fmt::format("case '{}': {}", fixtures::excerpt(token_, longest), fixtures::excerpt(reason, longest)));
+namespace {
+constexpr std::size_t longest = 500;  // of text and reason each; a token that this program prints is shorter
+}  // namespace
+
+std::string quoted_case(std::string_view text) {
+  return fmt::format("'{}'", fixtures::excerpt(text, longest));
 }
+
+std::string case_refusal(std::string_view text, std::string_view reason) {
+  return fmt::format("case {}: {}", quoted_case(text), fixtures::excerpt(reason, longest));
+}
+
+void TokenReader::refuse(const std::string& reason) const { throw BadInput(case_refusal(token_, reason)); }
 
 std::size_t TokenReader::choice(std::string_view key, std::string_view value,
                                 std::span<const std::string_view> names) const {

@@ -9,6 +9,11 @@
 
 namespace assay::properties {
 
+/// "'TEXT'", printable and cut where it is long: anyone can write a case of any length.
+std::string quoted_case(std::string_view text);
+/// "case 'TEXT': REASON", the reason likewise.
+std::string case_refusal(std::string_view text, std::string_view reason);
+
 /// Every member throws BadInput naming the token and what is wrong with it.
 class TokenReader {
  public:

@@ -9,6 +9,7 @@
 #include "fixtures/tensor/errors.hpp"
 #include "kernels/gated_delta/delta.hpp"
 #include "properties/gate/threads.hpp"
+#include "properties/gate/token.hpp"
 #include "properties/gated_delta/diagnosis.hpp"
 #include "properties/gated_delta/rules.hpp"
 #include "properties/gated_delta/tensors.hpp"
@@ -73,11 +74,11 @@ fixture::Operands build(const Point& point) {
     try {
       operands = fixture::build(request_of(point));
     } catch (const BadInput& reason) {
-      throw BadInput(fmt::format("case '{}': {}", print(point), reason.what()));
+      throw BadInput(case_refusal(print(point), reason.what()));
     }
   } else {
     const auto path = fixtures::parse_tensor_path(point.on);
-    if (path.tensor.empty()) throw BadInput(fmt::format("case '{}': on= names no tensor", print(point)));
+    if (path.tensor.empty()) throw BadInput(case_refusal(print(point), "on= names no tensor"));
     const auto tensor = fixtures::open_tensor_file(path.file)->read(path.tensor);
     try {
       operands = operands_of(tensor, point);

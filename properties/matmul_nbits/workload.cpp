@@ -9,6 +9,7 @@
 #include "fixtures/tensor/errors.hpp"
 #include "kernels/matmul_nbits/matmul.hpp"
 #include "properties/gate/threads.hpp"
+#include "properties/gate/token.hpp"
 #include "properties/matmul_nbits/diagnosis.hpp"
 #include "properties/matmul_nbits/rules.hpp"
 #include "properties/matmul_nbits/weights.hpp"
@@ -72,14 +73,15 @@ const fixture::Reported& reported_of(const Point& point) {
                       reported.operands.bias.empty() != point.bias &&
                       reported.operands.zero_points.empty() != point.zero_points;
     if (fits) return reported;
-    throw BadInput(
-        fmt::format("case '{}': reported fault {} is model={},bias={},zp={},bits={},block={},m={},n={},k={}",
-                    print(point), reported.id, formats::spec(reported.model).name,
+    throw BadInput(case_refusal(
+        print(point),
+        fmt::format("reported fault {} is model={},bias={},zp={},bits={},block={},m={},n={},k={}",
+                    reported.id, formats::spec(reported.model).name,
                     reported.operands.bias.empty() ? "none" : "once",
                     reported.operands.zero_points.empty() ? "none" : "packed", shape.bits, shape.block,
-                    shape.m, shape.n, shape.k));
+                    shape.m, shape.n, shape.k)));
   }
-  throw BadInput(fmt::format("case '{}': there is no reported fault '{}'", print(point), point.reported));
+  throw BadInput(case_refusal(print(point), fmt::format("there is no reported fault '{}'", point.reported)));
 }
 
 fixture::Operands build(const Point& point) {
@@ -88,7 +90,7 @@ fixture::Operands build(const Point& point) {
       try {
         return fixture::build(request_of(point));
       } catch (const BadInput& reason) {
-        throw BadInput(fmt::format("case '{}': {}", print(point), reason.what()));
+        throw BadInput(case_refusal(print(point), reason.what()));
       }
     case Source::reported:
       return reported_of(point).operands;
@@ -96,7 +98,7 @@ fixture::Operands build(const Point& point) {
       break;
   }
   const auto path = fixtures::parse_tensor_path(point.on);
-  if (path.tensor.empty()) throw BadInput(fmt::format("case '{}': on= names no tensor", print(point)));
+  if (path.tensor.empty()) throw BadInput(case_refusal(print(point), "on= names no tensor"));
   const auto tensor = fixtures::open_tensor_file(path.file)->read(path.tensor);
   try {
     return operands_of(tensor, point);

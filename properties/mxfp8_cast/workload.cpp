@@ -12,6 +12,7 @@
 #include "oracles/formats/codec.hpp"
 #include "properties/gate/float_format.hpp"
 #include "properties/gate/threads.hpp"
+#include "properties/gate/token.hpp"
 #include "properties/mxfp8_cast/diagnosis.hpp"
 #include "properties/mxfp8_cast/rules.hpp"
 
@@ -103,7 +104,7 @@ void shift_exponents(std::vector<std::byte>& x, const Point& point) {
     const formats::Exact back = formats::scaled(formats::decode(point.input, moved), -point.exp);
     if (back.kind != formats::Kind::finite || formats::compare_magnitude(back, value) != 0) {
       throw BadInput(
-          fmt::format("case '{}': exp={} is not exact for element {}", print(point), point.exp, i));
+          case_refusal(print(point), fmt::format("exp={} is not exact for element {}", point.exp, i)));
     }
     arithmetic::store_code(x, bytes, i, moved);
   }
@@ -124,12 +125,13 @@ std::vector<std::byte> reported_input(const Point& point) {
     if (reported.id != point.reported) continue;
     const std::size_t expected = point.shape.rows * point.shape.cols * width(point.input);
     if (reported.input != point.input || reported.x.size() != expected) {
-      throw BadInput(fmt::format("case '{}': reported fault {} is {} x {} of {}", print(point), reported.id,
-                                 reported.rows, reported.cols, formats::spec(reported.input).name));
+      throw BadInput(case_refusal(
+          print(point), fmt::format("reported fault {} is {} x {} of {}", reported.id, reported.rows,
+                                    reported.cols, formats::spec(reported.input).name)));
     }
     return reported.x;
   }
-  throw BadInput(fmt::format("case '{}': there is no reported fault '{}'", print(point), point.reported));
+  throw BadInput(case_refusal(print(point), fmt::format("there is no reported fault '{}'", point.reported)));
 }
 
 std::vector<std::byte> pattern_input(const Point& point) {
@@ -197,12 +199,12 @@ std::vector<std::byte> rounded(const fixtures::Tensor& tensor, Format from, Form
 CastWorkload::CastWorkload(Point point) : point_(std::move(point)) {
   if (point_.source == Source::file) {
     const auto path = fixtures::parse_tensor_path(point_.on);
-    if (path.tensor.empty()) throw BadInput(fmt::format("case '{}': on= names no tensor", token()));
+    if (path.tensor.empty()) throw BadInput(case_refusal(token(), "on= names no tensor"));
     const fixtures::Tensor tensor =
         as_input(fixtures::open_tensor_file(path.file)->read(path.tensor), point_.input);
     if (tensor.elements() != point_.shape.rows * point_.shape.cols) {
       throw BadInput(
-          fmt::format("case '{}': tensor '{}' has {} elements", token(), tensor.name, tensor.elements()));
+          case_refusal(token(), fmt::format("tensor '{}' has {} elements", tensor.name, tensor.elements())));
     }
     x_ = tensor.bytes;
     owner_ = tensor.owner;

@@ -11,6 +11,7 @@
 #include "properties/comparator/comparator.hpp"
 #include "properties/gate/float_format.hpp"
 #include "properties/gate/threads.hpp"
+#include "properties/gate/token.hpp"
 
 namespace assay::properties::mxfp8_dequant {
 namespace {
@@ -74,7 +75,7 @@ Codes generated(const Point& point) {
     if (point.exp == 0 || code == 255) continue;
     if (code + point.exp < 0 || code + point.exp > 254)
       throw BadInput(
-          fmt::format("case '{}': exp={} takes scale {} out of 0..254", print(point), point.exp, code));
+          case_refusal(print(point), fmt::format("exp={} takes scale {} out of 0..254", point.exp, code)));
     scale = static_cast<std::byte>(code + point.exp);
   }
   return with_data(std::move(data), std::move(scales));
@@ -102,7 +103,7 @@ Codes build(const Point& point) {
       break;
   }
   const auto path = fixtures::parse_tensor_path(point.on);
-  if (path.tensor.empty()) throw BadInput(fmt::format("case '{}': on= names no tensor", print(point)));
+  if (path.tensor.empty()) throw BadInput(case_refusal(print(point), "on= names no tensor"));
   return codes_of(fixtures::open_tensor_file(path.file)->read(path.tensor), point);
 }
 

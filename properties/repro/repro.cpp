@@ -13,6 +13,7 @@
 #include "properties/gate/progress.hpp"
 #include "properties/gate/recorder.hpp"
 #include "properties/gate/report.hpp"
+#include "properties/gate/token.hpp"
 
 namespace assay::properties::repro {
 namespace {
@@ -21,7 +22,7 @@ using kernels::Device;
 using kernels::DeviceKind;
 
 [[noreturn]] void refuse(const std::string& what, const std::string& reason) {
-  throw BadInput(fmt::format("case '{}': {}", what, reason));
+  throw BadInput(case_refusal(what, reason));
 }
 
 /// Those of the text that the options name, too.
@@ -35,8 +36,8 @@ std::vector<std::size_t> selected_routes(const CaseText& text, const Family& fam
   }
   for (const std::string& name : asked) {
     if (std::count(known.begin(), known.end(), name) > 0) continue;
-    throw BadInput(fmt::format("{} has no route '{}'; the nearest is '{}'", family.name(), name,
-                               fixtures::nearest(name, known)));
+    throw BadInput(fmt::format("{} has no route {}; the nearest is '{}'", family.name(),
+                               fixtures::in_quotes(name), fixtures::nearest(name, known)));
   }
   std::vector<std::size_t> selected;
   for (const std::size_t route : routes_of(text)) {
