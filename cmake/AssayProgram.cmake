@@ -1,13 +1,15 @@
-# Links every family and battery whole, because each registers itself at start-up and nothing names it.
+# Link every family, or every family and battery, whole, because each registers itself at start-up and nothing names it.
+function(assay_link_families target)
+  foreach(folder IN LISTS ASSAY_FAMILIES)
+    target_link_libraries(${target} PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,assay_properties_${folder}>)
+  endforeach()
+endfunction()
 function(assay_link_registered target)
-  set(registered ${ASSAY_FAMILIES})
+  assay_link_families(${target})
   foreach(folder IN LISTS ASSAY_INFRASTRUCTURE_properties)
     if(TARGET assay_properties_${folder})
-      list(APPEND registered ${folder})
+      target_link_libraries(${target} PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,assay_properties_${folder}>)
     endif()
-  endforeach()
-  foreach(folder IN LISTS registered)
-    target_link_libraries(${target} PRIVATE $<LINK_LIBRARY:WHOLE_ARCHIVE,assay_properties_${folder}>)
   endforeach()
 endfunction()
 
