@@ -90,17 +90,15 @@ __global__ void __launch_bounds__(threads, F::resident_blocks) recurrent_registe
     for (unsigned c = 0; c < F::kColumns; ++c)
       v[c] = load_io(p, p.v, at.values(p, step) + block_column + first + c);
   };
-  load_inputs(0);  // on its way beside the slot
   if (slot < 0) {
     for (std::uint32_t step = 0; step < p.steps && threadIdx.x < F::columns_of_block; ++step)
       store_io(p, p.o, at.values(p, step) + block_column + threadIdx.x, 0.0f);
     return;
   }
-  char* const mine =
-      static_cast<char*>(p.state) +
-      ((static_cast<std::size_t>(slot) * p.value_heads + at.head) * F::kKeyDim + slice * F::rows) *
-          F::stride +
-      (block_column + first) * bytes_of<F::kState>;
+  load_inputs(0);
+  char* const mine = static_cast<char*>(p.state) +
+                     (at.state(p, slot, F::kKeyDim) + block_column + first) * bytes_of<F::kState> +
+                     slice * F::rows * F::stride;
   Rows<F> state;
   state.load(mine);
   for (std::uint32_t step = 0;; ++step) {

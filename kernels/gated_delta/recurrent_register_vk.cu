@@ -126,16 +126,20 @@ __global__ void __launch_bounds__(threads, F::resident_blocks) recurrent_registe
   const std::uint32_t column = first + threadIdx.x % 32 / slices;
 
   Inputs<F::kKeyDim> inputs;
-  inputs.load(p, at, 0);  // on its way beside the slot
-  std::uint32_t v = load_io(p, p.v, at.values(p, 0) + column);
+  std::uint32_t v;
+  const auto load_inputs = [&](std::uint32_t step) {
+    inputs.load(p, at, step);
+    v = load_io(p, p.v, at.values(p, step) + column);
+  };
+  if (p.inputs_first) load_inputs(0);
   if (slot < 0) {
     for (std::uint32_t step = 0; step < p.steps && slice == 0; ++step)
       store_io(p, p.o, at.values(p, step) + column, 0.0f);
     return;
   }
+  if (!p.inputs_first) load_inputs(0);
   char* const mine = static_cast<char*>(p.state) +
-                     ((static_cast<std::size_t>(slot) * p.value_heads + at.head) * p.value_dim + first) *
-                         F::kKeyDim * bytes_of<F::kState>;
+                     (at.state(p, slot, F::kKeyDim) + std::size_t{first} * F::kKeyDim) * bytes_of<F::kState>;
   Chains<F>& state = chains[warp];
   typename Chains<F>::Copies copies;
   state.start(copies, mine);
@@ -143,10 +147,7 @@ __global__ void __launch_bounds__(threads, F::resident_blocks) recurrent_registe
     Token<F::kKeyDim>& token = tokens[step % 2];
     const float alpha = inputs.publish(p, token);
     const float value = value_io(p, v);
-    if (step + 1 < p.steps) {
-      inputs.load(p, at, step + 1);
-      v = load_io(p, p.v, at.values(p, step + 1) + column);
-    }
+    if (step + 1 < p.steps) load_inputs(step + 1);
     if (step == 0) {
       copies.wait();
       __syncwarp();
@@ -176,8 +177,15 @@ __global__ void __launch_bounds__(threads, F::resident_blocks) recurrent_registe
 template <unsigned kKeyDim, State kState, bool kBulkStores>
 void launch_form(LaunchContext& context, const Problem& problem) {
   using F = Form<kKeyDim, kState, kBulkStores>;
-  ASSAY_LAUNCH(context, grid_of(problem, problem.value_dim / columns_of_block), dim3(threads), 0,
-               recurrent_register_vk<F>, Params::of(problem));
+  const dim3 grid = grid_of(problem, problem.value_dim / columns_of_block);
+  Params params = Params::of(problem);
+  // A multiprocessor with one thread block has nothing else to do while it waits for a slot. Where it holds
+  // several, the states of all of them are asked for sooner when the rest is not ahead of them (timed).
+  params.inputs_first = problem.tuning == Tuning::by_size
+                            ? grid.x * std::uint64_t{grid.y} * grid.z <=
+                                  static_cast<std::uint64_t>(context.device.capability().multiprocessors)
+                            : problem.tuning == Tuning::small;
+  ASSAY_LAUNCH(context, grid, dim3(threads), 0, recurrent_register_vk<F>, params);
 }
 
 /// Timed, bulk copies gain 1 % and more at 256 MiB of fp32 states and above, and lose below half of that and

@@ -39,6 +39,7 @@ struct Params {
   std::uint32_t heads_per_key;  ///< value heads that share a head of keys
   float scale, epsilon;
   Contracts contracts;
+  bool inputs_first;  ///< the first token is asked for beside the slot, not behind it
 
   static Params of(const Problem& problem) {
     // The decimal literals are rounded once, to the nearest fp32.
@@ -65,7 +66,8 @@ struct Params {
             static_cast<std::uint32_t>(problem.value_heads / problem.key_heads),
             problem.scale,
             problem.contracts.epsilon == Epsilon::e6 ? 1e-6f : 1e-12f,
-            problem.contracts};
+            problem.contracts,
+            false};
   }
 };
 
@@ -92,6 +94,12 @@ struct Place3 {
   }
   __device__ __forceinline__ std::size_t token(const Params& p, std::uint32_t step) const {
     return std::size_t{sequence} * p.steps + step;
+  }
+  /// Where the state of this head begins, in elements. The slot, which is not negative, is widened as an
+  /// unsigned number: a sign would be taken from it as soon as it can be, and the thread would wait for it
+  /// there, ahead of loads that need no slot.
+  __device__ __forceinline__ std::size_t state(const Params& p, std::int32_t slot, unsigned key_dim) const {
+    return (std::size_t{static_cast<std::uint32_t>(slot)} * p.value_heads + head) * p.value_dim * key_dim;
   }
   /// Where a token's v and o of this head begin.
   __device__ __forceinline__ std::size_t values(const Params& p, std::uint32_t step) const {
@@ -131,7 +139,7 @@ struct Token {
 
   alignas(16) float k[slices][rows + 4];        ///< normalised
   alignas(16) float k_q[slices][2 * rows + 4];  ///< that, and beside it q, normalised and scaled
-  float gate;                                   ///< g, or softplus of raw gates
+  float gate;                                   ///< alpha, or softplus of raw gates
   float rate;                                   ///< exp(A_log), of raw gates
   float beta;
 
@@ -140,9 +148,9 @@ struct Token {
     k[i / rows][i % rows] = value;
     k_q[i / rows][i % rows * 2] = value;
   }
-  /// Every thread computes it: that is sooner done than to wait for one that does.
+  /// Of raw gates every thread computes it: that is sooner done than to wait for one that does.
   __device__ __forceinline__ float alpha(const Params& p) const {
-    return exp_f32(p.contracts.gates == Gates::raw ? -mul_rn_f32(rate, gate) : gate);
+    return p.contracts.gates == Gates::raw ? exp_f32(-mul_rn_f32(rate, gate)) : gate;
   }
 };
 
@@ -194,7 +202,7 @@ class Inputs {
     } else if (warp == 2 && lane == 0) {
       token.gate = raw ? softplus_of(p.contracts.softplus,
                                      add_rn_f32(value_io(p, word_[0]), std::bit_cast<float>(word_[1])))
-                       : std::bit_cast<float>(word_[0]);
+                       : exp_f32(std::bit_cast<float>(word_[0]));
     } else if (warp == 3 && lane == 0) {
       if (raw) token.rate = exp_f32(std::bit_cast<float>(word_[1]));
       const float beta = raw ? sigmoid_f32(value_io(p, word_[0])) : std::bit_cast<float>(word_[0]);

@@ -15,7 +15,7 @@ readme, assay = pathlib.Path(sys.argv[1]).read_text(), sys.argv[2]
 blocks = [part.split("```", 1)[0] for part in readme.split("```python\n")[1:]]
 assert len(blocks) == 1, f"the README has {len(blocks)} Python examples"
 CASE = "mxfp8_cast:in={},fp8=e4m3,rule=floor,rows=5,cols=96,fill={},seed=3"
-TEXTS = [CASE.format(dtype, fill) for dtype in ("fp32", "fp16") for fill in ("normal", "ramps", "midpoints")]
+FILLS = ("normal", "ramps", "midpoints")
 
 
 def text(value):
@@ -37,19 +37,68 @@ def run_example(folder, source):
     return run(sys.executable, "-B", folder / "example.py", assay, folder / "cases")
 
 
-def example_judges(folder):
-    words = [word for case in TEXTS for word in ("--case", case)]
-    index = write_cases(folder / "cases", *words)
-    assert [case for _, case in index] == TEXTS, index
-    right = run_example(folder, blocks[0])
-    assert right.returncode == 0, right.stdout + right.stderr
-    assert right.stdout.count("PASS: ") == len(TEXTS), right.stdout
+# What the functions of the package safetensors do for tensors of PyTorch, of which it is one format.
+SAFETENSORS = '''
+import json
 
-    assert blocks[0].count("np.rint(") == 1
-    wrong = run_example(folder, blocks[0].replace("np.rint(", "np.trunc("))
+def load(path):
+    raw = path.read_bytes()
+    data = 8 + int.from_bytes(raw[:8], "little")
+    header, types = json.loads(raw[8:data]), {"F32": np.float32, "F16": np.float16}
+    return {name: np.frombuffer(raw[data:][slice(*t["data_offsets"])], types[t["dtype"]]).reshape(t["shape"])
+            for name, t in header.items() if name != "__metadata__"}
+
+def save(path, tensors):
+    header, data = {}, b""
+    for name, t in tensors.items():
+        dtype = {"data": "F8_E4M3", "scales": "U8"}[name]
+        header[name] = {"dtype": dtype, "shape": t.shape, "data_offsets": [len(data), len(data) + t.nbytes]}
+        data += t.tobytes()
+    text = json.dumps(header).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + data)
+'''
+
+
+def replaced(source, *pairs):
+    for old, new in pairs:
+        assert source.count(old) == 1, f"the README's example has {source.count(old)} times: {old}"
+        source = source.replace(old, new)
+    return source
+
+
+def with_safetensors(source):
+    """The example with its files in safetensors."""
+    files = '    with h5py.File(case) as file, h5py.File(outputs, "w") as results:\n'
+    return replaced(
+        source,
+        ("import h5py, numpy as np\n", "import numpy as np\n" + SAFETENSORS),
+        ("*.h5", "*.safetensors"),
+        (files + '        results.update(cast(file["x"][...]))\n', '    save(outputs, cast(load(case)["x"]))\n'),
+    )
+
+
+def example_judges(folder, form, dtypes, source):
+    texts = [CASE.format(dtype, fill) for dtype in dtypes for fill in FILLS]
+    words = [word for case in texts for word in ("--case", case)]
+    index = write_cases(folder / "cases", "--format", form, *words)
+    assert [case for _, case in index] == texts, index
+    right = run_example(folder, source)
+    assert right.returncode == 0, right.stdout + right.stderr
+    assert right.stdout.count("PASS: ") == len(texts), right.stdout
+
+    wrong = run_example(folder, replaced(source, ("np.rint(", "np.trunc(")))
     assert wrong.returncode == 1, wrong.stdout + wrong.stderr
     assert "A001 mxfp8_cast" in wrong.stdout and "pattern: truncation" in wrong.stdout, wrong.stdout
-    print("the example of the README passes, and fails with a wrong rounding")
+    print(f"the example of the README passes in {form}, and fails with a wrong rounding")
+
+
+def example_judges_hdf5(folder):
+    assert len(blocks[0].splitlines()) <= 20, "the example of the README is longer than 20 lines"
+    example_judges(folder, "hdf5", ("fp32",), blocks[0])
+
+
+def example_judges_safetensors(folder):
+    example_judges(folder, "safetensors", ("fp32", "fp16"), with_safetensors(blocks[0]))
 
 
 def h5py_reads(folder):
@@ -82,6 +131,6 @@ def h5py_reads(folder):
     print("h5py reads every case file")
 
 
-for test in (example_judges, h5py_reads):
+for test in (example_judges_hdf5, example_judges_safetensors, h5py_reads):
     with tempfile.TemporaryDirectory() as name:
         test(pathlib.Path(name))
