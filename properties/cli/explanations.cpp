@@ -278,6 +278,16 @@ constexpr Explanation term_texts[] = {
      "it "
      "is of all.\n"
      "The same text is the same bits on every machine. `assay gate --case TEXT` judges it."},
+    {"case file", "a case with its tensors, for others to run",
+     "As `assay cases` writes it: the inputs of one case, named like the operator's buffers, with the case's "
+     "text as\n`assay.case` and what is expected back as `assay.outputs`. `assay judge CASE OUTPUTS` judges "
+     "what somebody\ncomputed from it under the contracts of its case; `assay repro CASE` runs the kernels "
+     "on it."},
+    {"reading", "contracts under which tensors can be judged",
+     "One value for every contract, and for every format that the tensors leave open. `assay judge` tries "
+     "all readings that\n--contract and the tensors allow. One is consistent when no element is wrong under "
+     "it and every injected\nfault would have been seen. Several can be: the tensors cannot tell them "
+     "apart."},
     {"captured fixture", "a report that every gate replays",
      "A file fixtures/FAMILY/captured/ID.json: cases with their origin and class, written by `assay "
      "capture`. "

@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
 #include <string>
+#include <vector>
 
 #include "properties/mxfp8_cast/case_parts.hpp"
 #include "properties/mxfp8_cast/testing.hpp"
@@ -89,6 +91,23 @@ TEST(Diagnosis, NamesEveryFaultOfArithmeticInEveryDirection) {
           << print(point);
     }
   }
+}
+
+/// Where something is wrong in the last rows alone, they decide; nothing that explains the rows before is
+/// said.
+TEST(Diagnosis, NamesAFaultThatShowsInTheLastRowsAlone) {
+  for (const Direction direction : {Direction::rowwise, Direction::colwise})
+    for (const std::size_t row : {0u, 33u, 126u, 150u}) {
+      const Point point = point_of(direction, oracle::ScaleLayout::swizzled, Pattern::normal);
+      auto x = std::make_shared<std::vector<std::byte>>(x_bytes(point));  // bf16 ones, and one NaN
+      for (std::size_t i = 0; i < x->size(); i += 2) (*x)[i] = std::byte{0x80}, (*x)[i + 1] = std::byte{0x3F};
+      (*x)[(row * point.shape.cols + 100) * 2 + 1] = std::byte{0x7F};
+      (*x)[(row * point.shape.cols + 100) * 2] = std::byte{0xC0};
+      CastWorkload workload(point, *x, x);
+      EXPECT_EQ(patterns_of(workload, outputs_with(workload, Fault::nan_dropped_by_max)),
+                Names{"NaN dropped by max"})
+          << row;
+    }
 }
 
 /// One direction's scales where the misplacement puts them; elsewhere as before, or zero as padding.

@@ -2,6 +2,10 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "properties/mxfp8_dequant/workload.hpp"
 
@@ -62,6 +66,28 @@ TEST(Diagnosis, EveryFaultIsNamedAlone) {
       EXPECT_EQ(patterns(workload, with_poison(faulty, before), before),
                 std::vector<std::string>{one.pattern})
           << shape << one.token;
+    }
+}
+
+/// Where something is wrong in the last rows alone, they decide; nothing that explains the rows before is
+/// said.
+TEST(Diagnosis, AFaultThatShowsInTheLastRowsAloneIsNamed) {
+  for (const char* direction : {"rowwise", "colwise"})
+    for (const std::size_t row : {0u, 33u, 127u, 150u}) {
+      const Point point =
+          parse(std::string("mxfp8_dequant:rows=160,cols=192,layout=swizzled,dir=") + direction);
+      Codes codes;
+      auto data = std::make_shared<std::vector<std::byte>>(160 * 192, std::byte{0x38});  // e4m3 ones
+      (*data)[row * 192 + 100] = std::byte{0x01};                                        // and its smallest
+      codes.data = *data;
+      codes.owner = data;
+      codes.scales.assign(160 * 192 / 32, std::byte{127});
+      DequantWorkload workload(point, std::move(codes));
+      const auto in = workload.inputs();
+      const auto faulty = oracle::accept(in[0].bytes, in[1].bytes, point.shape, point.contracts,
+                                         oracle::Fault::element_subnormal_flushed);
+      EXPECT_EQ(patterns(workload, {faulty.lo}, {faulty.lo}), std::vector<std::string>{"subnormal flushed"})
+          << direction << row;
     }
 }
 

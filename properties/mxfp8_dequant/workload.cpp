@@ -8,10 +8,10 @@
 #include "fixtures/files/tensor_file.hpp"
 #include "fixtures/tensor/errors.hpp"
 #include "kernels/mxfp8_dequant/dequant.hpp"
-#include "properties/comparator/comparator.hpp"
 #include "properties/gate/float_format.hpp"
 #include "properties/gate/threads.hpp"
 #include "properties/gate/token.hpp"
+#include "properties/mxfp8_dequant/diagnosis.hpp"
 
 namespace assay::properties::mxfp8_dequant {
 namespace {
@@ -106,54 +106,6 @@ Codes build(const Point& point) {
   if (path.tensor.empty()) throw BadInput(case_refusal(print(point), "on= names no tensor"));
   return codes_of(fixtures::open_tensor_file(path.file)->read(path.tensor), point);
 }
-
-struct NamedFault {
-  oracle::Fault fault;
-  std::string_view pattern, detail;
-};
-constexpr NamedFault named_faults[] = {
-    {oracle::Fault::scale_0_flushed, "scale 0 flushed",
-     "the subnormal scale 2^-127 of code 0 was taken as zero"},
-    {oracle::Fault::scale_0_is_one, "scale 0 taken as 1", "scale code 0 was taken as 1.0 in place of 2^-127"},
-    {oracle::Fault::scale_254_infinite, "scale 254 taken as Inf", "scale code 254 is 2^127, not Inf"},
-    {oracle::Fault::scale_254_flushed, "scale 254 flushed", "scale code 254 was taken as zero"},
-    {oracle::Fault::scale_255_infinite, "scale 255 taken as Inf",
-     "scale code 255 is NaN, and was read as the fp32 exponent of Inf"},
-    {oracle::Fault::scale_255_power, "scale 255 taken as a number", "scale code 255 was taken as 2^128"},
-    {oracle::Fault::scale_one_up, "scale off by one", "every product is one binade too high"},
-    {oracle::Fault::scale_one_down, "scale off by one", "every product is one binade too low"},
-    {oracle::Fault::element_specials_as_numbers, "NaN or Inf decoded as a number",
-     "data codes of NaN and Inf were decoded as if their exponent were an ordinary one"},
-    {oracle::Fault::element_subnormal_flushed, "subnormal flushed",
-     "subnormal data codes were taken as zero"},
-    {oracle::Fault::element_pairs_swapped, "pairs swapped",
-     "the two elements of every pair within a row changed places"},
-    {oracle::Fault::product_sign_of_zero_lost, "sign of zero lost", "negative zeros became positive"},
-    {oracle::Fault::product_subnormal_flushed, "subnormal output flushed",
-     "outputs in the output format's subnormal range became zero"},
-    {oracle::Fault::product_truncated, "truncation", "products were rounded toward zero"},
-    {oracle::Fault::product_overflow_saturated, "overflow saturated",
-     "products beyond the output format became its largest finite value, not Inf"},
-    {oracle::Fault::product_through_fp16, "double rounding", "products were rounded to fp16 on their way"},
-    {oracle::Fault::last_partial_block_stale, "last partial block dropped",
-     "the elements of blocks that hold fewer than 32 were not written"},
-};
-
-struct NamedMisplacement {
-  oracle::Misplacement how;
-  std::string_view pattern, detail;
-};
-constexpr NamedMisplacement named_misplacements[] = {
-    {oracle::Misplacement::logical_stride, "logical stride",
-     "scales were read as if the row stride of their buffer were the block count"},
-    {oracle::Misplacement::transposed, "scales transposed", "scales were read column by column"},
-    {oracle::Misplacement::not_swizzled, "swizzle ignored",
-     "a swizzled scale buffer was read as if it were linear"},
-    {oracle::Misplacement::groups_transposed, "swizzle transposed",
-     "within a tile, the groups of 32 and the blocks changed places: (i%128)/32 and j%4"},
-    {oracle::Misplacement::axes_swapped, "swizzle transposed", "i and j changed places in the swizzle"},
-};
-static_assert(std::size(named_misplacements) == oracle::misplacements);
 
 }  // namespace
 
@@ -301,21 +253,7 @@ void DequantWorkload::launch(std::size_t route, kernels::LaunchContext& context,
 }
 
 std::vector<Diagnosis> DequantWorkload::diagnose(const Contents& actual, const Contents& before) {
-  std::vector<Diagnosis> found;
-  for (const NamedFault& named : named_faults) {
-    const auto faulty = oracle::accept(codes_.data, scales_, point_.shape, point_.contracts, named.fault);
-    if (compare(faulty, actual[0], before[0]).passed())
-      found.push_back({std::string(named.pattern), std::string(named.detail)});
-  }
-  const oracle::ScaleMatrix matrix = point_.shape.scale_matrix();
-  for (const NamedMisplacement& named : named_misplacements) {
-    if (!matrix.can_show(named.how)) continue;
-    const auto faulty =
-        oracle::accept_misplaced(codes_.data, scales_, point_.shape, point_.contracts, named.how);
-    if (compare(faulty, actual[0], before[0]).passed())
-      found.push_back({std::string(named.pattern), std::string(named.detail)});
-  }
-  return found;
+  return mxfp8_dequant::diagnose(point_, codes_, scales_, {acceptance()[0], actual[0], before[0]});
 }
 
 }  // namespace assay::properties::mxfp8_dequant
