@@ -77,7 +77,7 @@ function(assay_fault family spec)
   endif()
   target_include_directories(assay_fault_${name}_kernels BEFORE PRIVATE ${root})
   target_link_libraries(assay_fault_${name}_kernels PRIVATE assay_kernels_${family})
-  target_compile_options(assay_fault_${name}_kernels PRIVATE -O1 -g0)
+  target_compile_options(assay_fault_${name}_kernels PRIVATE -O0 -g0)
   assay_program(assay_fault_${name} OBJECTS assay_fault_${name}_kernels)
 
   add_test(NAME fault_${name}
