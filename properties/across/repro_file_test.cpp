@@ -124,6 +124,15 @@ TEST_F(ReproFile, OutputsThatAreWrongAreNotReproducedByRightKernels) {
   EXPECT_FALSE(has(told(same), "not reproduced"));
 }
 
+TEST_F(ReproFile, AnotherNaNIsRightAndNotTheSame) {
+  const std::string text = "mxfp8_dequant@cpu:out=fp32,rows=1,cols=32;zeros;scales[0]=FF";
+  const ReproResult result =
+      of(with_outputs(text, [](Contents& outputs) { arithmetic::store_code(outputs[0], 4, 3, 0x7FC00000); }));
+  EXPECT_EQ(result.gate.exit_code(), 0) << told(result);
+  EXPECT_TRUE(has(told(result), "case.safetensors are right:"));
+  EXPECT_TRUE(has(told(result), "not the same"));
+}
+
 TEST_F(ReproFile, OneOutputAloneIsEnough) {
   const auto workload = build_case(delta);
   CaseFile whole = read_case_file(with_outputs(delta));

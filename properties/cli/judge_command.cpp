@@ -80,7 +80,8 @@ void add_judge(CLI::App& app, std::function<int()>& action) {
                            ->type_name("FILE");
   command->footer(
       std::string("Exits 0 when the outputs are right under the contracts named, or under some choice of "
-                  "those left open.\n") +
+                  "those left open;\n3 when they are so only within error bounds (judge=bound) that were not "
+                  "asked for.\n") +
       exit_codes);
   command->callback([words, &action] { action = [words] { return judge(*words); }; });
 }

@@ -16,7 +16,7 @@ using kernels::DeviceKind;
 using properties::Level;
 
 const char* const exit_codes =
-    "Exit codes: 0 pass, 1 fail, 2 usage or bad input, 3 vacuous (nothing was compared), 4 environment (a "
+    "Exit codes: 0 pass, 1 fail, 2 usage or bad input, 3 vacuous (nothing was shown), 4 environment (a "
     "required\n"
     "device or tool is absent, output cannot be written, or an internal error).";
 

@@ -73,7 +73,9 @@ bool holds_codes_of(DType offered, DType wanted) {
 bool lies_like(const std::vector<std::size_t>& offered, const std::vector<std::size_t>& wanted) {
   if (offered == wanted) return true;
   if (fixtures::element_count(offered) != fixtures::element_count(wanted) || offered.empty()) return false;
-  return offered.size() == 1 || (wanted.size() == 2 && offered.back() == wanted.back());
+  if (offered.size() == 1) return true;
+  if (offered.size() == 2 && wanted.size() == 3) return offered[0] == wanted[0];  // [n, bytes of a row]
+  return wanted.size() == 2 && offered.back() == wanted.back();
 }
 
 std::string misfit(DType dtype, const std::vector<std::size_t>& shape, const BufferInFile& buffer) {

@@ -30,7 +30,8 @@ fixtures::DType file_dtype(formats::Format);
 bool holds_codes_of(fixtures::DType offered, fixtures::DType wanted);
 
 /// Whether row-major elements of one shape lie as those of the other: equal shapes; a `wanted` matrix whose
-/// rows are spread over leading dimensions ([batch, tokens, cols] for [rows, cols]); or all in one dimension.
+/// rows are spread over leading dimensions ([batch, tokens, cols] for [rows, cols]); a matrix of as many rows
+/// for [rows, groups, elements of a group]; or all in one dimension.
 bool lies_like(const std::vector<std::size_t>& offered, const std::vector<std::size_t>& wanted);
 
 /// Why the tensor cannot be the buffer, in words that follow "tensor 'NAME': "; empty when it can.

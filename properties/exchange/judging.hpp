@@ -43,7 +43,8 @@ struct JudgedOutput {
   std::uint64_t not_judged = 0;  ///< padding that keeps what it held, which nobody knows
   std::uint64_t worst_codes_outside = 0;
   double worst_bound_use = 0;
-  bool exact = true;  ///< every interval is one code
+  bool exact = true;          ///< every interval is one code
+  bool right_before = false;  ///< updated in place, and right had nobody written it
 };
 
 /// What the offered tensors are when the contracts are these.
@@ -58,6 +59,8 @@ struct JudgedReading {
   /// Wrong elements by output: readings in which they are equal are told as one.
   std::vector<std::uint64_t> damage() const;
   bool consistent() const { return compared() > 0 && wrong() == 0 && missed.empty(); }
+  /// Something was compared that is not right in what was never written.
+  bool shown() const;
 };
 
 struct JudgeResult {
@@ -71,7 +74,9 @@ struct JudgeResult {
   std::vector<JudgedReading> bounds;    ///< those judged by bounds; only where none to the bit is consistent
   std::vector<Finding> findings;
   std::vector<std::string> notes;
-  /// 0 some reading is consistent (the one, to the bit), 1 none is, 3 nothing was compared.
+  /// 0 some reading is consistent, 1 none is, 3 nothing was shown: nothing was compared, or all of it was
+  /// right before anybody wrote it, or readings are consistent by error bounds alone and judge=bound was not
+  /// named. With contracts open the widest bound would decide, so that nothing is earned.
   int exit_code() const;
 };
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 
 #include "fixtures/files/messages.hpp"
@@ -126,6 +127,25 @@ std::string text_of_one(const JudgeResult& result) {
   return text;
 }
 
+/// How much of their bounds the outputs use under the consistent readings, least and most.
+std::string text_of_bound_use(const std::vector<JudgedReading>& readings) {
+  std::optional<double> least, most;
+  for (const JudgedReading& reading : readings) {
+    double use = 0;
+    bool exact = true;
+    for (const JudgedOutput& output : reading.outputs) {
+      exact = exact && output.exact;
+      use = std::max(use, output.worst_bound_use);
+    }
+    if (!reading.consistent() || exact) continue;
+    least = std::min(least.value_or(use), use);
+    most = std::max(most.value_or(use), use);
+  }
+  if (!least) return {};
+  if (*least == *most) return fmt::format("  {:.3f} of the bound used\n", *most);
+  return fmt::format("  {:.3f} to {:.3f} of the bound used, by reading\n", *least, *most);
+}
+
 /// The consistent readings, and what would tell them apart.
 std::string text_of_consistent(const Family& family, const std::vector<JudgedReading>& readings) {
   std::vector<std::string> right;
@@ -134,6 +154,7 @@ std::string text_of_consistent(const Family& family, const std::vector<JudgedRea
   std::string text;
   for (const std::string& box : grouped_choices(family, right, tokens_of(readings)))
     text += fmt::format("  consistent: {}\n", box);
+  text += text_of_bound_use(readings);
   if (right.size() < 2) return text;
   text += "  These tensors cannot tell them apart. What would:\n";
   for (const std::string& key : keys_of(family, right))
@@ -168,22 +189,45 @@ std::string text_of_nearest(const Family& family, const std::vector<JudgedReadin
   return text;
 }
 
+std::uint64_t most_compared(const JudgeResult& result) {
+  std::uint64_t most = 0;
+  for (const auto* readings : {&result.readings, &result.bounds})
+    for (const JudgedReading& reading : *readings) most = std::max(most, reading.compared());
+  return most;
+}
+
+std::size_t consistent_of(const std::vector<JudgedReading>& readings) {
+  return static_cast<std::size_t>(
+      std::count_if(readings.begin(), readings.end(), [](const auto& one) { return one.consistent(); }));
+}
+
+/// Why a pass would be none.
+std::string closing_of_vacuous(const JudgeResult& result) {
+  const std::uint64_t compared = most_compared(result);
+  if (compared == 0) return fmt::format("VACUOUS: no output of {} was offered", result.family);
+  if (consistent_of(result.readings) > 0)
+    return fmt::format("VACUOUS: {} elements compared, all of them right had nobody written them",
+                       grouped(compared));
+  return fmt::format(
+      "UNDECIDED: {} elements compared, none of {} {} right to the bit, {} of {} within error "
+      "bounds, which is a pass where --contract names judge=bound",
+      grouped(compared), result.readings.size(), result.readings.size() == 1 ? "reading" : "readings",
+      consistent_of(result.bounds), result.bounds.size());
+}
+
 std::string closing_line(const JudgeResult& result) {
-  std::uint64_t compared = 0, probes = 0, consistent = 0;
-  for (const auto* readings : {&result.readings, &result.bounds}) {
-    for (const JudgedReading& reading : *readings) {
-      compared = std::max(compared, reading.compared());
-      probes += reading.probes;
-      consistent += reading.consistent() ? 1u : 0u;
-    }
-  }
   const int code = result.exit_code();
-  if (code == exit_vacuous)
-    return fmt::format("VACUOUS: no output of {} was offered, exit {}\n", result.family, code);
-  std::string text =
-      fmt::format("{}: {} elements compared", code == exit_pass ? "PASS" : "FAIL", grouped(compared));
+  if (code == exit_vacuous) return fmt::format("{}, exit {}\n", closing_of_vacuous(result), code);
+  std::uint64_t probes = 0;
+  for (const auto* readings : {&result.readings, &result.bounds})
+    for (const JudgedReading& reading : *readings) probes += reading.probes;
+  std::string text = fmt::format("{}: {} elements compared", code == exit_pass ? "PASS" : "FAIL",
+                                 grouped(most_compared(result)));
+  for (const JudgedOutput& output : result.readings.at(0).outputs)
+    if (!output.offered) text += fmt::format(", {} not offered", fixtures::printable(output.name));
   if (!result.one)
-    text += fmt::format(", {} of {} readings consistent", consistent,
+    text += fmt::format(", {} of {} readings consistent",
+                        consistent_of(result.readings) + consistent_of(result.bounds),
                         result.readings.size() + result.bounds.size());
   if (probes > 0) text += fmt::format(", {} injected faults rejected", grouped(probes));
   return text + fmt::format(", exit {}\n", code);
@@ -202,7 +246,8 @@ nlohmann::ordered_json json_of(const JudgedReading& reading) {
                                {"not_judged", output.not_judged},
                                {"worst_codes_outside", output.worst_codes_outside},
                                {"exact", output.exact},
-                               {"worst_bound_use", output.worst_bound_use}});
+                               {"worst_bound_use", output.worst_bound_use},
+                               {"right_before", output.right_before}});
   item["probes_rejected"] = reading.probes;
   item["probes_missed"] = reading.missed;
   item["patterns"] = reading.patterns;
@@ -250,11 +295,11 @@ std::string text_report(const JudgeResult& result) {
   std::string text;
   if (result.one) {
     text = text_of_one(result);
-  } else if (result.exit_code() != exit_vacuous) {
+  } else if (!result.readings.empty()) {
     const Family& family = family_called(result.family);
     const std::vector<std::string> tokens = tokens_of(result.readings);
-    text = fmt::format("{}: {} readings of these tensors\n  by the tensors: {}\n", result.family,
-                       result.readings.size(), in_common(family, tokens));
+    text = fmt::format("{}: {} {} of these tensors\n  by the tensors: {}\n", result.family, tokens.size(),
+                       tokens.size() == 1 ? "reading" : "readings", in_common(family, tokens));
     const auto consistent = [](const JudgedReading& reading) { return reading.consistent(); };
     if (std::any_of(result.readings.begin(), result.readings.end(), consistent)) {
       text += text_of_consistent(family, result.readings);

@@ -12,6 +12,7 @@
 #include "fixtures/tensor/errors.hpp"
 #include "oracles/arithmetic/acceptance.hpp"
 #include "properties/exchange/case_file.hpp"
+#include "properties/exchange/for_others.hpp"
 #include "properties/gate/captured.hpp"
 #include "properties/gate/describe.hpp"
 
@@ -134,11 +135,12 @@ std::vector<SameBits> compare_with_theirs(Source& source, const Contents& here) 
 
 std::vector<OutputReport> mismatches_of_theirs(Source& source) {
   if (source.theirs.empty()) return {};
-  const auto& acceptance = source.workload->acceptance();
+  WorkloadForOthers workload(*source.workload);
+  const auto& acceptance = workload.acceptance();
   Contents actual;
   for (std::size_t i = 0; i < source.theirs.size(); ++i)
     actual.push_back(source.theirs[i] ? *source.theirs[i] : acceptance[i].lo);
-  std::vector<OutputReport> reports = mismatches(*source.workload, actual), offered;
+  std::vector<OutputReport> reports = mismatches(workload, actual), offered;
   for (std::size_t i = 0; i < reports.size(); ++i)
     if (source.theirs[i]) offered.push_back(std::move(reports[i]));
   return offered;
