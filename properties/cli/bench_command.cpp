@@ -1,5 +1,6 @@
 #include <fmt/core.h>
 
+#include "fixtures/tensor/errors.hpp"
 #include "properties/bench/bench.hpp"
 #include "properties/bench/peers.hpp"
 #include "properties/bench/report.hpp"
@@ -13,6 +14,8 @@ int bench(const BenchArguments& arguments) {
   const auto& families = properties::families();
   const std::vector<Selected> selected = select(families, arguments.families, arguments.filter);
   if (arguments.list) {
+    if (!arguments.json.empty() || !arguments.peers.empty())
+      throw BadInput("--list: nothing is measured, so that there is no use for --json and --peers");
     for (const Selected& one : selected) fmt::print("{}\n", one.benchmark.name);
     return properties::exit_pass;
   }

@@ -31,6 +31,7 @@ class Mismatches {
 int gate(const GateArguments& arguments) {
   if (!arguments.json.empty() && arguments.json != "-") check_writable(arguments.json);
   if (!arguments.html.empty()) check_writable(arguments.html);
+  check_apart({{"--json", arguments.json}, {"--html", arguments.html}});
   properties::GateOptions options = arguments.options;
   Mismatches mismatches;
   if (!arguments.html.empty()) {

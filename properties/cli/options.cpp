@@ -18,7 +18,7 @@ using properties::Level;
 const char* const exit_codes =
     "Exit codes: 0 pass, 1 fail, 2 usage or bad input, 3 vacuous (nothing was shown), 4 environment (a "
     "required\n"
-    "device or tool is absent, output cannot be written, or an internal error).";
+    "device or tool is absent, writing output failed, or an internal error).";
 
 void refuse_empty(const char* option, const std::vector<std::string>& values, const char* wanted) {
   if (std::count(values.begin(), values.end(), "") > 0)

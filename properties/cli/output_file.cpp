@@ -8,6 +8,7 @@
 #include <cerrno>
 #include <exception>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -153,6 +154,19 @@ class Written {
 }  // namespace
 
 void check_writable(const std::string& path) { target_of(path); }
+
+void check_apart(std::initializer_list<std::pair<const char*, std::string>> options) {
+  std::map<std::filesystem::path, const char*> taken;
+  for (const auto& [option, path] : options) {
+    if (path.empty() || path == "-") continue;
+    std::error_code ignored;
+    auto file = std::filesystem::weakly_canonical(std::filesystem::absolute(path, ignored), ignored);
+    if (file.empty()) file = path;
+    const auto [other, fresh] = taken.emplace(std::move(file), option);
+    if (!fresh)
+      throw BadInput(fmt::format("{}: {} and {} name the same file", named(path), other->second, option));
+  }
+}
 
 void write_file(const std::string& path, const std::string& text) {
   const Target target = target_of(path);

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <functional>
+#include <initializer_list>
 #include <string>
+#include <utility>
 
 namespace assay::cli {
 
@@ -10,6 +12,10 @@ namespace assay::cli {
 /// after it: an empty path, a folder, a folder that is missing or not writable, the file that standard output
 /// already goes to.
 void check_writable(const std::string& path);
+
+/// Throws BadInput when two of these options name one file, so that one result would take the place of the
+/// other. Empty paths and "-" name none.
+void check_apart(std::initializer_list<std::pair<const char*, std::string>> options);
 
 /// Writes `text` to what `path` names. Symbolic links are followed, never replaced. A regular file, and one
 /// that does not exist yet, is written whole or not at all: under a unique new name beside it, then renamed

@@ -125,6 +125,28 @@ TEST(Program, ShardsTogetherAreTheWhole) {
   EXPECT_EQ(parts.cases, whole.cases - whole.captured);
 }
 
+/// A case that names its route has nothing to say of the others, and a small part of the built-in cases
+/// cannot lead to every kernel.
+TEST(Program, WhatWasNotAskedIsNotVacuous) {
+  const Ran one = run("gate --device cpu --case 'mxfp8_cast/register@cpu:rows=3,cols=128,fill=normal'");
+  EXPECT_EQ(one.exit_code, 0) << one.text;
+  EXPECT_EQ(one.text.find("mxfp8_cast/staged"), std::string::npos) << one.text;
+  const Ran refused = run("gate --device cpu --case 'mxfp8_cast/register@cpu:rows=3,cols=96'");
+  EXPECT_EQ(refused.exit_code, 3) << "no route of it took the case\n" << refused.text;
+  const Ran part = run("gate --device cpu --family matmul_nbits --shard 1000/1000");
+  EXPECT_EQ(part.exit_code, 0) << part.text;
+  EXPECT_NE(part.text.find("never launched its kernel"), std::string::npos) << part.text;
+  EXPECT_EQ(part.text.find("vacuous: "), std::string::npos) << part.text;
+}
+
+TEST(Program, TwoResultsDoNotGoToOneFile) {
+  const std::string file = std::filesystem::temp_directory_path() / "assay_two_results";
+  expect_usage_error(one_case + "--json " + file + " --html " + file, "--json and --html name the same file");
+  expect_usage_error(one_case + "--json " + file + " --html /tmp/../" + file,
+                     "--json and --html name the same file");
+  EXPECT_FALSE(std::filesystem::exists(file));
+}
+
 TEST(Program, AbsentDeviceIsFour) {
   if (run("gate --device cuda --case 'mxfp8_cast:rows=3,cols=128'").exit_code == 0) {
     EXPECT_EQ(run(one_case + "--require-device cuda").exit_code, 0);
@@ -143,6 +165,8 @@ TEST(Program, BenchSaysWhatItCannotDo) {
   expect_usage_error("bench --peers no-such-file", "no-such-file: ");
   expect_usage_error("bench --peers README.md", "README.md: it is not JSON");
   expect_usage_error("bench --peers ''", "--peers ''");
+  expect_usage_error("bench --list --json b.json", "--list: nothing is measured");
+  expect_usage_error("bench --list --peers no-such-file", "--list: nothing is measured");
   expect_usage_error("bench --json missing/file", "does not exist");
   const Ran list = run("bench --list");
   EXPECT_EQ(list.exit_code, 0) << list.text;

@@ -372,14 +372,22 @@ void note_shows_no_write(GateResult& result) {
   }
 }
 
-/// A kernel that no built-in case led to makes the run vacuous; this says which.
+/// A kernel that no built-in case led to makes the run vacuous; this says which. Of a shard it is said alone.
 void note_never_launched(GateResult& result) {
   for (const Row& row : result.rows) {
     for (const std::string& kernel : row.never_launched()) {
-      result.notes.push_back(fmt::format("vacuous: {}/{} on {} never launched its kernel {}", row.family,
+      result.notes.push_back(fmt::format("{}{}/{} on {} never launched its kernel {}",
+                                         result.every_row_must_compare ? "vacuous: " : "", row.family,
                                          row.route, row.device, kernel));
     }
   }
+}
+
+/// Routes that none of the chosen cases is of have nothing to say, unless no route has.
+void leave_out_unasked(GateResult& result) {
+  const auto asked = [](const Row& row) { return row.cases + row.unsupported + row.failed > 0; };
+  if (std::none_of(result.rows.begin(), result.rows.end(), asked)) return;
+  std::erase_if(result.rows, [&](const Row& row) { return !asked(row); });
 }
 
 void judge_all(const GateOptions& options, const Selection& selection,
@@ -409,6 +417,7 @@ void judge_all(const GateOptions& options, const Selection& selection,
           [&](std::string_view route) { return selection.route(battery->name, route); }, recorder);
     }
   }
+  if (!recorder.result().every_row_must_compare) leave_out_unasked(recorder.result());
   if (built_in) note_never_launched(recorder.result());
   note_shows_no_write(recorder.result());
 }
@@ -426,7 +435,7 @@ GateResult run_gate(const GateOptions& options) {
   const std::vector<Captured> fixtures =
       built_in ? read_captured(home() / "fixtures") : std::vector<Captured>{};
   const std::vector<Replayed> captured = build_captured(fixtures, selection);
-  recorder.result().every_row_must_compare = built_in;
+  recorder.result().every_row_must_compare = built_in && options.shard.count == 1;
   if (options.shard.count > 1) {
     recorder.result().notes.push_back(fmt::format("shard {} of {}: the other cases were not judged",
                                                   options.shard.index + 1, options.shard.count));

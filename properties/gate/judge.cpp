@@ -130,6 +130,7 @@ std::vector<Finding> find_faults(const Family& family, Workload& workload, std::
   }
   if (!elements_right(workload, execution)) {
     result.verdict = Verdict::fail;
+    for (const Acceptance& acceptance : workload.acceptance()) result.elements += acceptance.size();
     if (detail == Detail::verdict) return {};
     return find_damage(workload, execution, detail == Detail::findings);
   }
