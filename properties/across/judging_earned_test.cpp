@@ -45,6 +45,13 @@ TEST(Judging, ABoundIsAPassOnlyWhereItIsNamed) {
       bytes[bytes.size() - 1] ^= std::byte{0x20};  // the exponent
     });
     EXPECT_EQ(open(wrong).exit_code(), exit_fail) << text_report(open(wrong));
+    // The damage is that of the readings by bounds; those to the bit have other sums all over.
+    const std::string said = text_report(open(wrong));
+    EXPECT_NE(said.find(fmt::format("wrong: 1 of {} of y\n", wrong.tensors.at("y").shape[0] * 8)), said.npos)
+        << said;
+    EXPECT_NE(said.find("    where: --contract "), said.npos) << said;
+    EXPECT_NE(said.find("judge=bound\n"), said.npos) << said;
+    EXPECT_NE(said.find(" within error bounds, exit 1\n"), said.npos) << said;
     EXPECT_EQ(open(wrong, "judge=bound").exit_code(), exit_fail);
   }
 }

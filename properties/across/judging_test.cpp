@@ -140,7 +140,7 @@ TEST(Judging, TheNearestReadingsAreNamedWhenNoneIsConsistent) {
   EXPECT_NE(
       said.find(
           "none is consistent; the nearest:\n  rule=floor, specials=any, padding=any\n    wrong: 1 of 256 "
-          "of data, 0 of 8 of scales\n"),
+          "of data, 0 of 8 of scales\n    where: --contract rule=floor,specials=poison,padding=untouched\n"),
       said.npos)
       << said;
 }

@@ -69,6 +69,7 @@ std::filesystem::path folder_of(const std::filesystem::path& file) {
 
 Target target_of(const std::string& path) {
   if (path.empty()) throw BadInput("the name of the file to write is empty");
+  if (path == "-") throw BadInput("-: only --json takes standard output; './-' names a file");
   struct stat status {};
   if (stat(path.c_str(), &status) != 0) {
     if (errno != ENOENT && errno != ENOTDIR) refuse(path, reason_of(errno));

@@ -145,6 +145,7 @@ TEST(Program, TwoResultsDoNotGoToOneFile) {
   expect_usage_error(one_case + "--json " + file + " --html /tmp/../" + file,
                      "--json and --html name the same file");
   EXPECT_FALSE(std::filesystem::exists(file));
+  expect_usage_error(one_case + "--html -", "only --json takes standard output");
 }
 
 TEST(Program, AbsentDeviceIsFour) {

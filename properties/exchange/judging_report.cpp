@@ -162,8 +162,21 @@ std::string text_of_consistent(const Family& family, const std::vector<JudgedRea
   return text;
 }
 
-/// The readings with the fewest wrong elements, those of equal damage together.
-std::string text_of_nearest(const Family& family, const std::vector<JudgedReading>& readings) {
+/// What --contract has to say for the one reading alone, "rule=floor,judge=bits".
+std::string contracts_for(const Family& family, const std::string& token,
+                          const std::vector<JudgedReading>& readings, std::string_view judge) {
+  std::string text;
+  const std::string choice =
+      readings.size() > 1 ? grouped_choices(family, {token}, tokens_of(readings))[0] : std::string();
+  for (const char c : choice)
+    if (c != ' ') text += c;
+  return text + (text.empty() || judge.empty() ? "" : ",") + std::string(judge);
+}
+
+/// The readings with the fewest wrong elements, those of equal damage together. `judge` is how they were
+/// judged, where there is a choice.
+std::string text_of_nearest(const Family& family, const std::vector<JudgedReading>& readings,
+                            std::string_view judge) {
   std::vector<const JudgedReading*> order;
   for (const JudgedReading& reading : readings) order.push_back(&reading);
   std::stable_sort(order.begin(), order.end(),
@@ -185,6 +198,8 @@ std::string text_of_nearest(const Family& family, const std::vector<JudgedReadin
     text += fmt::format("    wrong: {}\n", fmt::join(where, ", "));
     if (!first->patterns.empty()) text += fmt::format("    pattern: {}\n", fmt::join(first->patterns, "; "));
     for (const std::string& missed : first->missed) text += fmt::format("    {}\n", missed);
+    if (told.size() == 1)
+      text += fmt::format("    where: --contract {}\n", contracts_for(family, first->token, readings, judge));
   }
   return text;
 }
@@ -226,9 +241,10 @@ std::string closing_line(const JudgeResult& result) {
   for (const JudgedOutput& output : result.readings.at(0).outputs)
     if (!output.offered) text += fmt::format(", {} not offered", fixtures::printable(output.name));
   if (!result.one)
-    text += fmt::format(", {} of {} readings consistent",
-                        consistent_of(result.readings) + consistent_of(result.bounds),
-                        result.readings.size() + result.bounds.size());
+    text +=
+        fmt::format(", {} of {} readings consistent", consistent_of(result.readings), result.readings.size());
+  if (!result.bounds.empty())
+    text += fmt::format(", {} of {} within error bounds", consistent_of(result.bounds), result.bounds.size());
   if (probes > 0) text += fmt::format(", {} injected faults rejected", grouped(probes));
   return text + fmt::format(", exit {}\n", code);
 }
@@ -307,7 +323,10 @@ std::string text_report(const JudgeResult& result) {
       text += "  to the bit none is consistent; within error bounds (judge=bound):\n" +
               text_of_consistent(family, result.bounds);
     } else {
-      text += text_of_nearest(family, result.readings);
+      text += text_of_nearest(family, result.readings, result.bounds.empty() ? "" : "judge=bits");
+      if (!result.bounds.empty())
+        text +=
+            "  within error bounds (judge=bound)\n" + text_of_nearest(family, result.bounds, "judge=bound");
     }
   }
   for (const std::string& note : result.notes) text += "note: " + fixtures::printable(note) + "\n";
