@@ -159,13 +159,49 @@ TEST_F(ReproFile, AFixtureIsRunByItsNameAndNumber) {
   EXPECT_TRUE(has(refusal(path + ":0"), "its cases are counted from 1"));
 }
 
+/// As `assay capture --out` leaves it: in any folder, of the family that its cases name.
+TEST_F(ReproFile, AFixtureMayLieInAnyFolder) {
+  const auto with = [](const std::string& second) {
+    return R"({"id": "R1", "title": "t", "class": "c", "source": "s/r#1", "shows": "w", "cases": [)"
+           R"({"case": "mxfp8_cast/staged@cpu:in=bf16,rows=1,cols=32"})" +
+           second + "]}";
+  };
+  fs::create_directories(folder_ / "gated_delta" / "captured");
+  for (const std::string name : {"R1.json", "gated_delta/captured/R1.json"}) {
+    std::ofstream(file(name)) << with("");
+    for (const char* number : {"", ":1"}) {
+      const ReproResult result = of(file(name) + number);
+      EXPECT_EQ(result.gate.exit_code(), 0) << told(result);
+      EXPECT_TRUE(has(told(result), "captured fixture R1, case 1 (s/r#1): t\n"));
+    }
+  }
+  std::ofstream(file("R1.json")) << with(R"(, {"case": "mxfp8_dequant:rows=1,cols=32"})");
+  EXPECT_EQ(refusal(file("R1.json")), "captured fixture " + file("R1.json") +
+                                          ": case 2: it is a case of 'mxfp8_dequant', case 1 of " +
+                                          "'mxfp8_cast'");
+  std::ofstream(file("R1.json")) << with(R"(, {"case": "mxfp8_cast:rows=1,cols=x"})");
+  EXPECT_TRUE(has(refusal(file("R1.json") + ":2"), "captured fixture " + file("R1.json") + ": case 2: "));
+}
+
 TEST_F(ReproFile, WhatIsNoCaseIsSaid) {
   std::ofstream(file("text")) << "mxfp8_cast:rows=1";
   EXPECT_TRUE(has(refusal(file("text")), file("text")));
   std::ofstream(file("mxfp8_cast/captured/R2.json")) << "{";
-  EXPECT_TRUE(has(refusal(file("mxfp8_cast/captured/R2.json")), "R2.json"));
-  EXPECT_TRUE(has(refusal(file("missing")), "does not start with 'FAMILY:'"));
-  EXPECT_TRUE(has(refusal("fixtures/mxfp8_cast"), "does not start with 'FAMILY:'"));
+  EXPECT_TRUE(has(refusal(file("mxfp8_cast/captured/R2.json")),
+                  "captured fixture " + file("mxfp8_cast/captured/R2.json") + ": the file: no JSON"));
+  for (const std::string& name : {file("missing"), std::string("missing.h5"), std::string("missing.json"),
+                                  std::string("missing.npy"), std::string("missing.safetensors")})
+    EXPECT_EQ(refusal(name), name + ": no such file");
+  EXPECT_EQ(refusal(file("missing.json") + ":1"), file("missing.json") + ": no such file");
+  EXPECT_EQ(refusal("missing.json:1"), "missing.json: no such file");
+  EXPECT_EQ(refusal(folder_.string()), folder_.string() + ": is a directory");
+  for (const char* number : {"x", "", "1x", "-1", "99999999999999999999"}) {
+    const std::string json = file("mxfp8_cast/captured/R2.json");
+    EXPECT_EQ(refusal(json + ":" + number), json + ": its cases are numbered, the first is " + json + ":1");
+  }
+  for (const char* text : {"missing", "mxfp8_cast", "mxfp8_cast/staged"})
+    EXPECT_TRUE(has(refusal(text), "does not start with 'FAMILY:'"));
+  EXPECT_TRUE(has(refusal("mxfp8_casts/staged:rows=1"), "the nearest is 'mxfp8_cast'"));
   const std::string path = with_outputs(cast);
   const CaseFile whole = read_case_file(path);
   EXPECT_EQ(whole.text.family, "mxfp8_cast");

@@ -8,6 +8,7 @@
 #include <filesystem>
 #include <functional>
 #include <new>
+#include <string_view>
 #include <system_error>
 
 #include "fixtures/files/messages.hpp"
@@ -23,15 +24,18 @@ namespace {
 
 using properties::Shard;
 
-/// All option and command names of `app` and below, for "the nearest is".
-void collect_names(const CLI::App& app, std::vector<std::string>& names) {
-  for (const CLI::Option* option : app.get_options()) {
+/// For "the nearest is".
+std::vector<std::string> option_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::Option* option : app.get_options())
     for (const std::string& name : option->get_lnames()) names.push_back("--" + name);
-  }
-  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+  return names;
+}
+std::vector<std::string> command_names(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; }))
     names.push_back(command->get_name());
-    collect_names(*command, names);
-  }
+  return names;
 }
 
 unsigned parse_runs(const std::string& text) {
@@ -67,6 +71,7 @@ struct GateWords {
   std::vector<std::string> devices, required;
   std::string level = "quick", seed = "1", shard;
   CLI::Option *json = nullptr, *html = nullptr, *until = nullptr;  ///< tell an empty text from none
+  CLI::Option *level_given = nullptr, *seed_given = nullptr;
   GateArguments arguments;
 };
 
@@ -92,6 +97,10 @@ GateArguments gate_arguments(const GateWords& words) {
   if (!words.shard.empty()) options.shard = parse_shard(words.shard);
   if (options.shard.count > 1 && !(options.on.empty() && options.cases.empty()))
     throw BadInput("--shard: it divides the built-in cases; --on and --case name their own");
+  if (options.on.empty() && !options.cases.empty())
+    for (const CLI::Option* given : {words.level_given, words.seed_given})
+      if (given->count() > 0)
+        throw BadInput(fmt::format("{}: it chooses built-in cases; --case names its own", given->get_name()));
   return arguments;
 }
 
@@ -99,10 +108,11 @@ void add_gate(CLI::App& app, GateWords& words, std::function<int()>& action) {
   CLI::App* gate =
       app.add_subcommand("gate", "Judge kernels: run every selected route and compare it with its oracle");
   auto& options = words.arguments.options;
-  gate->add_option("--device", words.devices, "cpu, cuda or all; default: every device that is present")
+  gate->add_option("--device", words.devices,
+                   "cpu, cuda or all (repeatable); default: every device that is present")
       ->type_name("DEVICE")
       ->allow_extra_args(false);
-  gate->add_option("--require-device", words.required, "exit 4 when this device is absent")
+  gate->add_option("--require-device", words.required, "exit 4 when this device is absent (repeatable)")
       ->type_name("DEVICE")
       ->allow_extra_args(false);
   gate->add_option("--family", options.families, "only this family or battery (repeatable)")
@@ -111,12 +121,14 @@ void add_gate(CLI::App& app, GateWords& words, std::function<int()>& action) {
   gate->add_option("--route", options.routes, "only this route, ROUTE or FAMILY/ROUTE (repeatable)")
       ->type_name("NAME")
       ->allow_extra_args(false);
-  gate->add_option("--level", words.level, "quick (default), full or exhaustive")->type_name("LEVEL");
+  words.level_given = gate->add_option("--level", words.level, "quick (default), full or exhaustive");
+  words.level_given->type_name("LEVEL");
   gate->add_option("--shard", words.shard,
                    "only part I of N of the built-in cases; the N parts make the whole")
       ->type_name("I/N");
-  gate->add_option("--seed", words.seed, "seed of generated inputs and random properties; default 1")
-      ->type_name("N");
+  words.seed_given =
+      gate->add_option("--seed", words.seed, "seed of generated inputs and random properties; default 1");
+  words.seed_given->type_name("N");
   gate->add_option(
           "--on", options.on,
           "judge on the tensors of this safetensors, .npy or HDF5 file, or on one of them (repeatable)")
@@ -203,30 +215,40 @@ std::string missing_command(const CLI::App& app) {
     path += " " + above->get_name();
   }
   std::string commands;
-  for (const CLI::App* command : above->get_subcommands([](const CLI::App*) { return true; }))
-    commands += (commands.empty() ? "" : ", ") + command->get_name();
+  for (const std::string& name : command_names(*above)) commands += (commands.empty() ? "" : ", ") + name;
   return fmt::format("no command given; '{} COMMAND' takes {}", path, commands);
+}
+
+/// "unknown command ..." or "unknown option ...", of the first word that is neither where it stands; empty
+/// when there is none.
+std::string unknown_word(const CLI::App& app, int argc, char** argv) {
+  const CLI::App* at = &app;  // the command that the words so far name
+  for (int i = 1; i < argc; ++i) {
+    const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
+    if (word == "--") break;  // only values follow
+    const bool takes_command = at->get_require_subcommand_min() > 0;
+    const bool option = word.rfind("--", 0) == 0 || (takes_command && word.size() > 1 && word[0] == '-');
+    if (!option && !takes_command) continue;  // a value
+    const std::vector<std::string> names = option ? option_names(*at) : command_names(*at);
+    if (std::find(names.begin(), names.end(), word) == names.end())
+      return fmt::format("unknown {} {}; the nearest is '{}'", option ? "option" : "command",
+                         fixtures::in_quotes(word), fixtures::nearest(word, names));
+    if (!option) at = at->get_subcommand(word);
+  }
+  return "";
 }
 
 /// A usage error in one line, with the nearest known word where an argument was not understood.
 int report_usage(const CLI::App& app, const CLI::ParseError& error, int argc, char** argv) {
   std::string message = error.what();
-  std::vector<std::string> names;
-  collect_names(app, names);
-  if (dynamic_cast<const CLI::ExtrasError*>(&error) || dynamic_cast<const CLI::RequiredError*>(&error)) {
-    for (int i = 1; i < argc; ++i) {
-      const std::string word = std::string(argv[i]).substr(0, std::string(argv[i]).find('='));
-      const bool option = word.rfind("--", 0) == 0;
-      if ((option || i == 1) && !std::count(names.begin(), names.end(), word)) {
-        message = fmt::format("unknown {} '{}'; the nearest is '{}'", option ? "option" : "command", word,
-                              fixtures::nearest(word, names));
-        break;
-      }
-    }
-  }
+  if (dynamic_cast<const CLI::ExtrasError*>(&error) || dynamic_cast<const CLI::RequiredError*>(&error))
+    if (const std::string unknown = unknown_word(app, argc, argv); !unknown.empty()) message = unknown;
   if (message == CLI::RequiredError::Subcommand(1).what()) message = missing_command(app);
   std::replace(message.begin(), message.end(), '\n', ' ');
-  return complain(message + " (see: assay --help)", properties::exit_usage);
+  const std::vector<std::string> commands = command_names(app);
+  const bool known = argc > 1 && std::find(commands.begin(), commands.end(), argv[1]) != commands.end();
+  return complain(fmt::format("{} (see: assay{} --help)", message, known ? " " + std::string(argv[1]) : ""),
+                  properties::exit_usage);
 }
 
 /// A verdict that did not reach its reader is none.
@@ -259,6 +281,18 @@ int run_unflushed(const std::function<int()>& action) {
     if (std::ferror(stdout)) return properties::exit_environment;
     return complain(fmt::format("internal error: {}", error.what()), properties::exit_environment);
   }
+}
+
+/// What follows `explain`, unless help is asked for: "-inf" and "-.5" are numbers there, which the parser
+/// takes for options.
+std::optional<std::vector<std::string>> words_to_explain(int argc, char** argv) {
+  if (argc < 2 || std::string_view(argv[1]) != "explain") return std::nullopt;
+  std::vector<std::string> words(argv + 2, argv + argc);
+  const auto mark = std::find(words.begin(), words.end(), "--");  // only words follow
+  for (const char* help : {"-h", "--help"})
+    if (std::find(words.begin(), mark, help) != mark) return std::nullopt;
+  if (mark != words.end()) words.erase(mark);
+  return words;
 }
 
 }  // namespace
@@ -295,8 +329,10 @@ int run(int argc, char** argv) {
   add_cases(app, action);
   add_capture(app, action);
 
+  const auto explained = words_to_explain(argc, argv);
+  if (explained) words = *explained;
   try {
-    app.parse(argc, argv);
+    app.parse(explained ? 2 : argc, argv);
   } catch (const CLI::CallForHelp&) {
     const CLI::App* shown = &app;
     std::string above;

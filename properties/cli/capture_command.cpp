@@ -14,6 +14,7 @@
 #include "properties/gate/home.hpp"
 #include "properties/gate/judge.hpp"
 #include "properties/gate/report.hpp"
+#include "properties/repro/source.hpp"
 
 namespace assay::cli {
 namespace {
@@ -32,14 +33,19 @@ struct CaptureWords {
 
 void check_words(const CaptureWords& words) {
   if (!properties::is_fixture_id(words.id))
-    throw BadInput(
-        fmt::format("--id {}: an id is 1 to 40 letters, digits, '-' and '_'", fixtures::in_quotes(words.id)));
+    throw BadInput(fmt::format(
+        "--id {}: an id is 1 to 40 letters, digits, '-' and '_', and begins with a letter or digit",
+        fixtures::in_quotes(words.id)));
   const auto refuse_blank = [](const char* option, const std::string& value, const char* wanted) {
     if (value.find_first_not_of(" \t\r\n") == value.npos)
       throw BadInput(fmt::format("{} {}: it needs {}", option, fixtures::in_quotes(value), wanted));
   };
   refuse_blank("--class", words.fault_class, "the kind of fault in a few words, as 'stale rows'");
   refuse_blank("--source", words.source, "owner/repository#number, or where the case came from");
+  std::error_code ignored;
+  if (const Path out = words.out;
+      std::filesystem::exists(out, ignored) && !std::filesystem::is_directory(out, ignored))
+    throw BadInput(fmt::format("--out {}: it is not a folder", fixtures::path_text(out)));
 }
 
 void check_id_is_free(const std::string& id, const Path& file) {
@@ -78,6 +84,7 @@ Source source_of(const std::string& what) {
     place = file.text;
     source.text = properties::parse_case(source.workload->token());
   } else {
+    properties::repro::refuse_no_file(what);
     source.text = place = properties::parse_case(what);
     source.workload = properties::build(source.text);
   }

@@ -70,13 +70,17 @@ TEST(Capture, WritesAFixtureThatGatesReplay) {
 
 TEST(Capture, RefusesWhatNoGateCouldReplayAndWritesNothing) {
   const Home home;
-  for (const char* id : {"", "a b", "../T1", "T.1", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"})
-    expect_usage_error(capture(dequant, words, id), "an id is 1 to 40 letters, digits, '-' and '_'");
+  for (const char* id : {"", "a b", "../T1", "T.1", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa", "_x"})
+    expect_usage_error(capture(dequant, words, id),
+                       "an id is 1 to 40 letters, digits, '-' and '_', and begins with a letter or digit");
+  expect_usage_error("capture '" + dequant + "' --id=-x " + words, "--id '-x': an id is 1 to 40 letters");
   expect_usage_error(capture(dequant, "--class '' --source o/r#1"), "--class '': it needs");
   expect_usage_error(capture(dequant, "--class c --source ' '"), "--source ' ': it needs");
   expect_usage_error(capture(dequant, "--class c"), "--source is required");
   expect_usage_error(capture("", words), "it does not start with 'FAMILY:'");
   expect_usage_error(capture("nonsense", words), "it does not start with 'FAMILY:'");
+  expect_usage_error(capture("nope.h5", words), "assay: nope.h5: no such file\n");
+  expect_usage_error(capture("goldens", words), "assay: goldens: is a directory\n");
   expect_usage_error(capture("mxfp8_dequent:rows=1", words), "the nearest is 'mxfp8_dequant'");
   expect_usage_error(capture("mxfp8_dequant/vectr:rows=1", words), "the nearest is 'vector'");
   expect_usage_error(capture("mxfp8_dequant@gpu:rows=1", words), "there is no device 'gpu'");
@@ -116,6 +120,8 @@ TEST(Capture, AnotherFolderIsAFolderThatGatesDoNotReadYet) {
   EXPECT_TRUE(std::filesystem::exists(home / "goldens/T1.json"));
   expect_usage_error(capture(dequant, words + out), "goldens/T1.json exists");
   expect_usage_error(capture(dequant, words + "--out " + home.folder().quoted("missing")), "does not exist");
+  expect_usage_error(capture(dequant, words + "--out " + home.folder().quoted("README.md")),
+                     "--out " + (home / "README.md").string() + ": it is not a folder");
 }
 
 TEST(Capture, ACaseOfAFileNeedsTheFileNoMore) {

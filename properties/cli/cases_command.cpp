@@ -17,17 +17,21 @@ namespace {
 struct CasesWords {
   std::vector<std::string> families, texts;
   std::string level = "quick", seed = "1", folder, format = "safetensors", limit;
-  CLI::Option *level_option = nullptr, *limit_option = nullptr;
+  CLI::Option *level_option = nullptr, *seed_option = nullptr, *limit_option = nullptr;
 };
 
 int cases(const CasesWords& words) {
   refuse_empty("--family", words.families, "the name of a family (see: assay list)");
   refuse_empty("--case", words.texts, "a case, as a repro line prints it");
   if (words.folder.empty()) throw BadInput("--out '': it needs a folder");
-  if (words.texts.empty() == words.families.empty())
+  if (!words.texts.empty() && !words.families.empty())
+    throw BadInput("cases: --family, for built-in cases, and --case exclude each other");
+  if (words.texts.empty() && words.families.empty())
     throw BadInput("cases: it needs --family, for built-in cases, or --case");
   if (!words.texts.empty() && words.level_option->count() > 0)
     throw BadInput("--level: it selects built-in cases; --case names its own");
+  if (!words.texts.empty() && words.seed_option->count() > 0)
+    throw BadInput("--seed: it is for built-in cases; --case names its own");
   properties::CasesRequest request;
   request.texts = words.texts;
   request.families = words.families;
@@ -58,7 +62,8 @@ void add_cases(CLI::App& app, std::function<int()>& action) {
       ->allow_extra_args(false);
   words->level_option =
       command->add_option("--level", words->level, "quick (default), full or exhaustive")->type_name("LEVEL");
-  command->add_option("--seed", words->seed, "seed of generated inputs; default 1")->type_name("N");
+  words->seed_option =
+      command->add_option("--seed", words->seed, "seed of generated inputs; default 1")->type_name("N");
   command->add_option("--case", words->texts, "this case, as a repro line prints it (repeatable)")
       ->type_name("TOKEN")
       ->allow_extra_args(false);

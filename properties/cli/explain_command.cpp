@@ -103,6 +103,13 @@ std::vector<std::string> known_words() {
   return words;
 }
 
+/// "a001" is A001.
+std::string in_capitals(std::string text) {
+  for (char& one : text)
+    if (one >= 'a' && one <= 'z') one = static_cast<char>(one - 'a' + 'A');
+  return text;
+}
+
 }  // namespace
 
 int explain(const std::vector<std::string>& words) {
@@ -119,9 +126,10 @@ int explain(const std::vector<std::string>& words) {
   }
   if (const auto format = formats::format_named(words[0])) return explain_numbers(*format, words);
   const std::string phrase = fmt::format("{}", fmt::join(words, " "));
+  const std::string code = in_capitals(phrase);
   for (const auto& list : {diagnostics(), patterns(), terms()}) {
     for (const Explanation& explanation : list) {
-      if (explanation.name != phrase) continue;
+      if (explanation.name != phrase && explanation.name != code) continue;
       print_explanation(explanation);
       return properties::exit_pass;
     }

@@ -297,6 +297,35 @@ constexpr Explanation term_texts[] = {
      "name. `right` in it is what the report says is right. Kernels are judged by the oracle, which has to "
      "agree with it.\n"
      "A file that cannot be read or says otherwise than the oracle stops the gate with exit code 2."},
+    {"contract", "a choice that public implementations make differently",
+     "A key of the case, as `rule=floor` or `schedule=mma`. The oracle computes intervals under the "
+     "contracts of the case,\n"
+     "golden records keep them, and nothing is compared across different ones. `assay judge` says which "
+     "contracts tensors\n"
+     "fit; --contract names those that are known."},
+    {"route", "one implementation of a family's operator",
+     "The production kernels, the legacy ones that they replace, or code that picks between them by the "
+     "case, as `dispatch`\n"
+     "does. Each is judged by the same oracle, on every device that has it. The family's rule says which "
+     "cases a route has\n"
+     "to take and what its witness has to show. `assay list` names all of them."},
+    {"witness", "the record of what really ran",
+     "What the launch layer saw and the route counted: every launch with the name and grid of its kernel, "
+     "the counters, the\n"
+     "device and the build id. The family says for every case what that has to be. Anything else is A005, "
+     "however right the\n"
+     "numbers are."},
+    {"injected fault", "a small error that the check makes itself and has to find",
+     "Before an output passes, it is damaged in the smallest ways: a code one up or down, an element zeroed, "
+     "a stale row, a\n"
+     "scale off by one. Each has to be rejected. A008 says that one was accepted, or that none could be "
+     "made."},
+    {"vacuous", "a run that showed nothing: exit code 3, no pass",
+     "No element was compared, in the whole run or, of all built-in cases, in a row of the table; or none of "
+     "them led to\n"
+     "some kernel of a route; or everything that was to be updated in place was right before. Of `assay "
+     "judge` also: right\n"
+     "to the bit under no reading, and only inside error bounds that --contract did not ask for."},
 };
 
 }  // namespace

@@ -44,6 +44,42 @@ int change_pending(const char* command, const std::vector<std::string>& files, c
   return properties::exit_pass;
 }
 
+/// The approved record that the path names; empty when it names none.
+std::filesystem::path approved_named(const std::filesystem::path& file,
+                                     const std::vector<std::filesystem::path>& approved) {
+  std::error_code ignored;
+  for (const auto& record : approved)
+    if (std::filesystem::equivalent(file, record, ignored)) return record;
+  return {};
+}
+
+/// What is pending for the files. Approved records for which nothing is go to `idle`.
+std::vector<properties::PendingGolden> pending_for(const std::vector<std::filesystem::path>& files,
+                                                   std::vector<std::filesystem::path>& idle) {
+  if (files.empty()) return properties::pending_goldens({});
+  const auto approved = properties::survey_goldens().records;
+  std::vector<std::filesystem::path> asked;
+  std::error_code ignored;
+  for (const auto& file : files) {
+    const auto there = [&](std::filesystem::path path) {
+      return std::filesystem::exists(std::filesystem::symlink_status(path, ignored));
+    };
+    const auto record = approved_named(file, approved);
+    const auto waiting = [&](std::filesystem::path path) {
+      return there(path.replace_extension(".pending.h5"));
+    };
+    if (!record.empty() && !waiting(record)) {
+      idle.push_back(file);
+    } else if (!there(file) && !waiting(file)) {
+      fixtures::bad_file(file, "no such file");
+    } else {
+      asked.push_back(file);
+    }
+  }
+  if (asked.empty()) return {};  // no file at all would mean every one
+  return properties::pending_goldens(asked);
+}
+
 }  // namespace
 
 int golden_verify(const std::vector<std::string>& files) {
@@ -78,9 +114,11 @@ int golden_regen(const std::optional<std::string>& folder) {
 }
 
 int golden_review(const std::vector<std::string>& files) {
-  const auto pending = properties::pending_goldens(paths_of("review", files));
+  std::vector<std::filesystem::path> idle;
+  const auto pending = pending_for(paths_of("review", files), idle);
+  for (const auto& file : idle) fmt::print("nothing is pending for {}\n", printable(file.string()));
   for (const auto& one : pending) fmt::print("{}", properties::review_pending(one));
-  if (pending.empty()) fmt::print("nothing is pending\n");
+  if (pending.empty() && idle.empty()) fmt::print("nothing is pending\n");
   return pending.empty() ? properties::exit_pass : properties::exit_fail;
 }
 

@@ -98,8 +98,14 @@ TEST_F(GoldenProgram, TheLifeOfARecord) {
   expect_text(run("golden accept"), 0, {"nothing is pending"});
   EXPECT_EQ(assay::goldens::content_digest(assay::goldens::read(file(small))),
             assay::goldens::content_digest(assay::goldens::read(approved_here / (small + ".h5"))));
+  const std::string idle = "nothing is pending for " + file(small).string() + "\n";
+  EXPECT_EQ(run("golden review" + quoted(small)).text, idle);
+  expect_text(run("golden review" + quoted(small)), 0, {idle});
 
   fs::copy_file(file(small), file(small, ".pending.h5"));
+  const std::string other = "mxfp8_cast/bf16";
+  expect_text(run("golden review" + quoted(other) + quoted(small)), 1,
+              {"nothing is pending for " + file(other).string() + "\n", "entries: 0 added"});
   expect_text(run("golden reject" + quoted(small, ".pending.h5")), 0, {"rejected "});
   EXPECT_FALSE(fs::exists(file(small, ".pending.h5")));
 }
@@ -110,6 +116,9 @@ TEST_F(GoldenProgram, WrongPendingFilesAreOneLine) {
   expect_usage_error("golden accept" + quoted(small), "it has no pending record");
   expect_usage_error("golden reject README.md", "README.md: it has no pending record");
   expect_usage_error("golden review ''", "golden review ''");
+  expect_usage_error("golden review missing.h5", "assay: missing.h5: no such file\n");
+  expect_usage_error("golden review" + quoted(small, ".pending.h5"), "multicol.pending.h5: no such file");
+  expect_usage_error("golden review README.md", "README.md: it has no pending record");
   pend("hello");
   expect_usage_error("golden accept", "is not a golden record");
   expect_usage_error("golden review", "is not a golden record");
@@ -127,7 +136,9 @@ TEST_F(GoldenProgram, WrongPendingFilesAreOneLine) {
 
 TEST_F(GoldenProgram, WrongArgumentsAreOneLine) {
   expect_usage_error("golden", "'assay golden COMMAND' takes verify, regen, review, accept, reject, record");
-  expect_usage_error("golden acept", "'assay golden COMMAND' takes verify");
+  expect_usage_error("golden acept", "unknown command 'acept'; the nearest is 'accept'");
+  expect_usage_error("golden verfy", "unknown command 'verfy'; the nearest is 'verify'");
+  expect_usage_error("golden gate", "unknown command 'gate'; the nearest is 're");
   expect_usage_error("golden verify ''", "golden verify ''");
   expect_usage_error("golden verify README.md", "README.md: is not a golden record");
   expect_usage_error("golden verify missing.h5", "missing.h5: no such file");

@@ -36,7 +36,10 @@ TEST(Program, UnknownNamesNameTheNearest) {
   expect_usage_error("gate --devise cpu", "nearest is '--device'");
   expect_usage_error("gate --device gpu", "unknown device 'gpu'");
   expect_usage_error("gate --level quik", "nearest is 'quick'");
-  expect_usage_error("gat", "nearest is 'gate'");
+  expect_usage_error("gat", "unknown command 'gat'; the nearest is 'gate'");
+  expect_usage_error("frob", "unknown command 'frob'; the nearest is 'gate'");
+  expect_usage_error("gate --shrink", "unknown option '--shrink'; the nearest is '--shard'");
+  expect_usage_error("--versoin", "unknown option '--versoin'; the nearest is '--version'");
   expect_usage_error("gate --seed x", "seed");
   expect_usage_error("explain e4m4", "nearest is 'e4m3'");
   expect_usage_error("explain e4m3 0x100", "does not fit");
@@ -47,6 +50,19 @@ TEST(Program, UnknownNamesNameTheNearest) {
                      "its family is not selected by --family");
   expect_usage_error("gate --case 'mxfp8_cast/registre:rows=3'", "the nearest is 'register'");
   expect_usage_error("gate --case 'mxfp8_cast@gpu:rows=3'", "there is no device 'gpu'");
+}
+
+TEST(Program, CasesAreOfAFamilyOrNamed) {
+  const Folder folder("assay_cases_test");
+  const std::string out = "cases --out " + folder.quoted("out") + " ",
+                    named = out + "--case 'mxfp8_cast:rows=1,cols=32' ";
+  expect_usage_error(out, "cases: it needs --family, for built-in cases, or --case");
+  expect_usage_error(named + "--family mxfp8_cast",
+                     "cases: --family, for built-in cases, and --case exclude each other");
+  expect_usage_error(named + "--level full", "--level: it selects built-in cases; --case names its own");
+  expect_usage_error(named + "--seed 5", "--seed: it is for built-in cases; --case names its own");
+  EXPECT_EQ(folder.entries(), 0);
+  EXPECT_EQ(run(named).exit_code, 0);
 }
 
 TEST(Program, BadFilesAreOneLine) {
@@ -66,6 +82,9 @@ TEST(Program, WrongArgumentsAreOneLine) {
     expect_usage_error(std::string("gate --shard ") + shard, "1 <= I <= N");
   }
   expect_usage_error(one_case + "--shard 1/2", "it divides the built-in cases");
+  expect_usage_error(one_case + "--level full", "--level: it chooses built-in cases");
+  expect_usage_error(one_case + "--seed 2", "--seed: it chooses built-in cases");
+  expect_usage_error(one_case + "--levl full", "(see: assay gate --help)");
   expect_usage_error(one_case + "--require-device all", "only cpu or cuda can be required");
   expect_usage_error(one_case + "--json ''", "--json ''");
   expect_usage_error(one_case + "--on ''", "FILE or FILE:TENSOR");
@@ -359,11 +378,41 @@ TEST(Program, EveryExceptionIsOneLine) {
   EXPECT_EQ(thrown([]() -> int { throw std::bad_alloc(); }).exit_code, 4);
 }
 
+TEST(Program, ExplainsWordsThatBeginLikeOptions) {
+  for (const auto& [words, says] : {std::pair("bf16 -inf", "bf16 of -inf\n"),
+                                    {"bf16 -nan", "bf16 of -nan\n"},
+                                    {"bf16 -.5", "bf16 of -.5\n"},
+                                    {"bf16 -1.5", "bf16 of -1.5\n"},
+                                    {"bf16 -0x1p-3", "bf16 of -0x1p-3\n"},
+                                    {"bf16 -inf 1.5 -.5 0x7F80", "bf16 of 1.5\n"},
+                                    {"bf16 -- -inf", "bf16 of -inf\n"},
+                                    {"-- bf16 -inf", "bf16 of -inf\n"}}) {
+    const Ran ran = run(std::string("explain ") + words);
+    EXPECT_EQ(ran.exit_code, 0) << ran.text;
+    EXPECT_NE(ran.text.find(says), std::string::npos) << words << "\n" << ran.text;
+  }
+  const std::string all = run("explain bf16 -inf 1.5 -.5").text;
+  EXPECT_LT(all.find("of -inf"), all.find("of 1.5")) << "in the order given";
+  EXPECT_LT(all.find("of 1.5"), all.find("of -.5"));
+  for (const char* help : {"-h", "--help", "bf16 -h", "bf16 --help"})
+    EXPECT_NE(run(std::string("explain ") + help).text.find("Usage: "), std::string::npos) << help;
+  expect_usage_error("explain -- -h", "nothing is called '-h'");
+  expect_usage_error("explain bf16 -x", "'-x' is neither a code (0x7E) nor a number");
+  expect_usage_error("explain --a001", "nothing is called '--a001'; the nearest is 'A001'");
+}
+
 TEST(Program, Explains) {
   EXPECT_NE(run("explain e4m3 0x7E").text.find("448"), std::string::npos);
   EXPECT_NE(run("explain A005").text.find("witness"), std::string::npos);
   EXPECT_NE(run("explain scale off by one").text.find("e8m0"), std::string::npos);
   EXPECT_NE(run("explain captured fixture").text.find("replays"), std::string::npos);
+  EXPECT_EQ(run("explain a001").text, run("explain A001").text);
+  for (const char* term : {"vacuous", "contract", "witness", "injected fault", "route"}) {
+    const Ran ran = run(std::string("explain ") + term);
+    EXPECT_EQ(ran.exit_code, 0) << ran.text;
+    EXPECT_EQ(ran.text.find(std::string(term) + ": "), 0u) << ran.text;
+    EXPECT_LE(std::count(ran.text.begin(), ran.text.end(), '\n'), 5) << ran.text;
+  }
   EXPECT_NE(run("--version").text.find("(build "), std::string::npos);
   EXPECT_NE(run("list").text.find("register"), std::string::npos);
 }

@@ -60,6 +60,10 @@ int run(const Words& words) {
   if (!words.json.empty() && words.json != "-") check_writable(words.json);
   if (!words.html.empty()) check_writable(words.html);
   if (!words.out.empty()) check_writable(words.out);
+  check_apart({{"the file of the case", options.what},
+               {"--json", words.json},
+               {"--html", words.html},
+               {"--out", words.out}});
   const auto start = std::chrono::steady_clock::now();
   const repro::ReproResult result = repro::reproduce(options);
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();

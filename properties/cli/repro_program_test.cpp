@@ -30,7 +30,16 @@ TEST(Repro, ARightCaseIsZero) {
 TEST(Repro, WhatIsWrongWithTheArgumentsIsOneLine) {
   expect_usage_error("repro", "case");
   expect_usage_error("repro ''", "repro ''");
+  expect_usage_error(right_case + "--shrink --out /tmp/assay_q --json /tmp/assay_q",
+                     "--json and --out name the same file");
+  const std::string fixture = "fixtures/gated_delta/captured/B47.json";
+  expect_usage_error("repro " + fixture + " --json " + fixture,
+                     "the file of the case and --json name the same file");
   expect_usage_error("repro nonsense", "does not start with 'FAMILY:'");
+  expect_usage_error("repro nope.h5", "assay: nope.h5: no such file\n");
+  expect_usage_error("repro fixtures", "assay: fixtures: is a directory\n");
+  expect_usage_error("repro fixtures/public_faults.json",
+                     "captured fixture fixtures/public_faults.json: the file: ");
   expect_usage_error("repro 'mxfp8_casts:rows=1'", "nearest is 'mxfp8_cast'");
   expect_usage_error("repro 'mxfp8_cast/registre:rows=1'", "nearest is 'register'");
   expect_usage_error("repro 'mxfp8_cast@gpu:rows=1'", "there is no device 'gpu'");
@@ -63,6 +72,8 @@ TEST(Repro, FilesAreCasesToo) {
   EXPECT_NE(whole.text.find("nothing failed, so "), std::string::npos) << whole.text;
   EXPECT_FALSE(std::filesystem::exists(folder / "small.h5"));
   expect_usage_error("repro README.md", "README.md");
+  expect_usage_error("repro fixtures/gated_delta/captured/B47.json:x",
+                     "its cases are numbered, the first is fixtures/gated_delta/captured/B47.json:1");
   expect_usage_error("repro fixtures/gated_delta/captured/B47.json:99", "it has no case 99");
   expect_usage_error(right_case + "--out " + folder.quoted("x"), "which --shrink finds");
   expect_usage_error(right_case + "--shrink --out ''", "--out ''");

@@ -73,10 +73,8 @@ std::vector<RightCodes> parse_right(const Json& one, const text::Where& where) {
   return all;
 }
 
-/// The names in the text are those of a family, a route and a device that there are.
-void check_names(const CaseText& parts, std::string_view family, const text::Where& where) {
-  if (parts.family != family)
-    where.refuse(fmt::format("it is a case of '{}', in the folder of '{}'", parts.family, family));
+/// The names in the text are those of a route and a device that there are.
+void check_place(const CaseText& parts, const text::Where& where) {
   try {
     (void)routes_of(parts);
   } catch (const BadInput& reason) {
@@ -97,7 +95,17 @@ Path case_file_beside(const Path& fixture, const std::string& name, const text::
   return file;
 }
 
-CapturedCase parse_one(const Json& one, const Path& fixture, std::string_view family,
+/// Without a family of its folder a fixture is of the family of its first case, which every case has to be
+/// of. `fixture` has the cases before this one.
+void check_family(const CaseText& parts, std::string_view folder, Captured& fixture,
+                  const text::Where& where) {
+  if (fixture.family.empty()) fixture.family = parts.family;
+  if (parts.family == fixture.family) return;
+  where.refuse(fmt::format("it is a case of '{}', {} '{}'", parts.family,
+                           folder.empty() ? "case 1 of" : "in the folder of", fixture.family));
+}
+
+CapturedCase parse_one(const Json& one, std::string_view folder, Captured& fixture,
                        const text::Where& where) {
   text::only_keys(one, {"case", "file", "right"}, where);
   if (one.contains("case") == one.contains("file")) where.refuse("it needs 'case' or 'file', one of them");
@@ -106,7 +114,7 @@ CapturedCase parse_one(const Json& one, const Path& fixture, std::string_view fa
     if (one.contains("case")) {
       result.text = parse_case(text::text_of(one, "case", where));
     } else {
-      result.file = case_file_beside(fixture, text::text_of(one, "file", where), where);
+      result.file = case_file_beside(fixture.path, text::text_of(one, "file", where), where);
       result.text = read_case_file(result.file).text;
       if (result.text.family.empty()) where.refuse("its case file names no case");
     }
@@ -115,7 +123,8 @@ CapturedCase parse_one(const Json& one, const Path& fixture, std::string_view fa
     if (std::string_view(reason.what()).starts_with(start)) throw;
     where.refuse(reason.what());
   }
-  check_names(result.text, family, where);
+  check_family(result.text, folder, fixture, where);
+  check_place(result.text, where);
   result.right = parse_right(one, where);
   return result;
 }
@@ -198,12 +207,13 @@ void check_no_stray_file(const std::vector<Path>& entries, const std::vector<Cap
 
 bool is_fixture_id(std::string_view id) {
   constexpr std::size_t longest = 40;
-  return !id.empty() && id.size() <= longest &&
-         id.find_first_not_of("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_") == id.npos;
+  constexpr std::string_view characters = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
+  if (id.empty() || id.size() > longest || id.find_first_not_of(characters) != id.npos) return false;
+  return id.front() != '-' && id.front() != '_';  // else it reads like an option
 }
 
 Captured parse_captured(const Path& path, std::string_view bytes, std::string_view family) {
-  const std::string name = named(path);
+  const std::string name = family.empty() ? fixtures::path_text(path) : named(path);
   text::Where where{name, "the file", kind};
   const Json document = text::parse(bytes, where);
   const text::Head head = text::head_of(document, path.filename().string(), where);
@@ -216,10 +226,11 @@ Captured parse_captured(const Path& path, std::string_view bytes, std::string_vi
                   text::text_of(document, "shows", where),
                   std::string(family),
                   path,
+                  name,
                   {}};
   for (const Json& one : text::list_of(document, "cases", where)) {
     where.item = fmt::format("case {}", result.cases.size() + 1);
-    result.cases.push_back(parse_one(one, path, family, where));
+    result.cases.push_back(parse_one(one, family, result, where));
   }
   return result;
 }
@@ -280,8 +291,8 @@ std::unique_ptr<Workload> build(const Captured& fixture, std::size_t index) {
     check_right(family_of(one.text), *workload, one.right);
     return workload;
   } catch (const BadInput& reason) {
-    const std::string name = named(fixture.path);
-    text::Where{name, fmt::format("case {}", index + 1), kind}.refuse(without_text(reason.what(), one.text));
+    text::Where{fixture.named, fmt::format("case {}", index + 1), kind}.refuse(
+        without_text(reason.what(), one.text));
   }
 }
 

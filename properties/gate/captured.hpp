@@ -45,15 +45,18 @@ struct Captured {
   std::string id, title, fault_class, source, shows;
   std::string family;
   std::filesystem::path path;
+  std::string named;                ///< how messages name the file
   std::vector<CapturedCase> cases;  ///< at least one
 };
 
-/// 1 to 40 letters, digits, '-' and '_'.
+/// 1 to 40 letters, digits, '-' and '_', the first a letter or digit.
 bool is_fixture_id(std::string_view);
 
-/// Reads `text`, the contents of `path`, which lies in the folder of `family`. Throws BadInput naming the
-/// file, the case and the reason: what is no such JSON, an id that is not the file's name, a case of another
-/// family, route or device, a case file that is not there.
+/// Reads `text`, the contents of `path`, which lies in the folder of `family`. Without a family the file is
+/// one that a user names: it may lie anywhere, is of the family of its cases, and messages have its path as
+/// given, not only the end of it. Throws BadInput naming the file, the case and the reason: what is no such
+/// JSON, an id that is not the file's name, a case of another family, route or device, a case file that is
+/// not there.
 Captured parse_captured(const std::filesystem::path& path, std::string_view text, std::string_view family);
 
 /// All captured fixtures below `fixtures` (home() / "fixtures"), families and files in name order. Throws

@@ -297,5 +297,30 @@ TEST(Captured, AFixtureIsReadAsItIsWritten) {
   EXPECT_EQ(print(again.cases[0].text), "replay/fast@cpu:any");
 }
 
+TEST(Captured, AFixtureThatAUserNamesIsOfTheFamilyOfItsCases) {
+  const Path path = "/a/far/away/folder/T1.json";
+  const auto refused = [&](const std::string& text) -> std::string {
+    try {
+      (void)build(parse_captured(path, text, ""), 0);
+    } catch (const BadInput& error) {
+      return text_of(error);
+    }
+    return "";
+  };
+  EXPECT_EQ(parse_captured(path, fixture("T1", "replay:any"), "").family, "replay");
+  EXPECT_EQ(refused(fixture("T1", "replay:any")), "");
+  const std::string one = "captured fixture " + path.string() + ": case 1: ";
+  EXPECT_EQ(refused(fixture("T1", "replay:none")), one + "there is no such case");
+  EXPECT_EQ(refused(fixture("T1", "replay/fest:any")),
+            one + "case 'replay/fest:any': replay has no route 'fest'; the nearest is 'fast'");
+  EXPECT_EQ(refused(with_cases("T1", R"({"case": "replay:any"}, {"case": "other:any"})")),
+            "captured fixture " + path.string() + ": case 2: it is a case of 'other', case 1 of 'replay'");
+}
+
+TEST(Captured, AnIdIsNoOptionAndNoHiddenFile) {
+  for (const char* id : {"T1", "1", "t-1_", "9-"}) EXPECT_TRUE(is_fixture_id(id)) << id;
+  for (const char* id : {"", "-x", "--", "_x", ".x", "x.y"}) EXPECT_FALSE(is_fixture_id(id)) << id;
+}
+
 }  // namespace
 }  // namespace assay::properties

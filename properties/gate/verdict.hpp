@@ -77,8 +77,9 @@ struct GateResult {
   std::uint64_t properties_held = 0, properties_failed = 0;
   std::uint64_t replayed = 0;                  ///< captured cases that were judged, before all others
   std::uint64_t identical_across_devices = 0;  ///< cases whose outputs were bit-identical on all devices
-  /// All built-in cases together are chosen so that every route takes some and launches all its kernels: a row
-  /// in which all were refused, or a kernel that never ran, is vacuous then. Of a shard that cannot be asked.
+  /// All built-in cases together are chosen so that every route takes some and launches all its kernels: a
+  /// row in which all were refused, or a kernel that never ran, is vacuous then. Of a shard that cannot be
+  /// asked.
   bool every_row_must_compare = false;
   int exit_code() const;
 };

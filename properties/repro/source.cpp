@@ -3,11 +3,13 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <fstream>
 #include <iterator>
 #include <system_error>
 
+#include "fixtures/files/mapped_file.hpp"
 #include "fixtures/files/messages.hpp"
 #include "fixtures/tensor/errors.hpp"
 #include "oracles/arithmetic/acceptance.hpp"
@@ -27,20 +29,36 @@ bool is_file(const Path& path) {
   return std::filesystem::is_regular_file(path, ignored);
 }
 
-/// "ID.json:N" of a file that is there.
+/// "FAMILY/ROUTE" of a family that there is.
+bool names_a_route(const std::string& what) {
+  const std::size_t slash = what.find('/');
+  return slash != what.npos && std::ranges::any_of(families(), [&](const Family* family) {
+           return family->name() == what.substr(0, slash);
+         });
+}
+
+/// "ID.json:N".
 struct NumberedFixture {
   Path file;
   std::size_t number = 0;
 };
 
+/// Of a file that is there. Where none is, a text with one ':' is still taken for one: no family's name ends
+/// so.
 std::optional<NumberedFixture> numbered_fixture(const std::string& what) {
   const std::size_t colon = what.rfind(':');
   if (colon == what.npos) return std::nullopt;
   NumberedFixture found{what.substr(0, colon), 0};
+  if (found.file.extension() != ".json") return std::nullopt;
+  if (!is_file(found.file)) {
+    if (what.find(':') != colon || names_a_route(found.file.string())) return std::nullopt;
+    (void)fixtures::MappedFile::open(found.file);  // says why it is none
+  }
   const char *first = what.data() + colon + 1, *last = what.data() + what.size();
   const auto [stop, error] = std::from_chars(first, last, found.number);
-  if (error != std::errc{} || stop != last || found.file.extension() != ".json" || !is_file(found.file))
-    return std::nullopt;
+  if (error != std::errc{} || stop != last)
+    fixtures::bad_file(found.file, fmt::format("its cases are numbered, the first is {}:1",
+                                               fixtures::path_text(found.file)));
   return found;
 }
 
@@ -49,8 +67,7 @@ Source of_fixture(const Path& path, std::size_t number) {
   std::ifstream stream(path, std::ios::binary);
   const std::string bytes((std::istreambuf_iterator<char>(stream)), {});
   if (!stream.good() && !stream.eof()) fixtures::bad_file(path, "it cannot be read");
-  const Path family = std::filesystem::absolute(path).parent_path().parent_path().filename();
-  const Captured fixture = parse_captured(path, bytes, family.string());
+  const Captured fixture = parse_captured(path, bytes, "");
   if (number == 0 && fixture.cases.size() > 1)
     fixtures::bad_file(path, fmt::format("it has {} cases; say which: {}:1", fixture.cases.size(),
                                          fixtures::printable(path.string())));
@@ -108,7 +125,28 @@ SameBits compare_output(const OutputBuffer& output, const Acceptance& acceptance
   return same;
 }
 
+bool has_form_of_case(const std::string& what) {
+  try {
+    (void)parse_case(what);
+    return true;
+  } catch (const BadInput&) {
+    return false;
+  }
+}
+
+bool looks_like_path(const std::string& what) {
+  constexpr std::array<std::string_view, 5> endings = {".h5", ".hdf5", ".npy", ".safetensors", ".json"};
+  const std::string ending = Path(what).extension().string();
+  std::error_code ignored;
+  return std::find(endings.begin(), endings.end(), ending) != endings.end() ||
+         (what.find('/') != what.npos && !names_a_route(what)) || std::filesystem::exists(what, ignored);
+}
+
 }  // namespace
+
+void refuse_no_file(const std::string& what) {
+  if (!has_form_of_case(what) && looks_like_path(what)) (void)fixtures::MappedFile::open(what);
+}
 
 Source source_of(const std::string& what) {
   if (const auto numbered = numbered_fixture(what)) {
@@ -116,6 +154,7 @@ Source source_of(const std::string& what) {
     return of_fixture(numbered->file, numbered->number);
   }
   if (is_file(what)) return Path(what).extension() == ".json" ? of_fixture(what, 0) : of_case_file(what);
+  refuse_no_file(what);
   Source source;
   source.text = parse_case(what);
   source.workload = build(source.text);

@@ -25,10 +25,14 @@ struct Source {
 };
 
 /// "TEXT", "FILE" (a case file), "ID.json" (a captured fixture of one case) or "ID.json:N" (its case N, from
-/// 1). Whatever names a file is one. Throws BadInput naming the text or file and the reason: as parse_case,
-/// build, read_case_file and parse_captured; a fixture of several cases of which none is named, and one that
-/// has no case N.
+/// 1). Whatever names a file is one. A fixture may lie in any folder. Throws BadInput naming the text or file
+/// and the reason: as parse_case, build, read_case_file and parse_captured; a fixture of several cases of
+/// which none is named, and one that has no case N.
 Source source_of(const std::string& what);
+
+/// Throws BadInput, as readers of files do, for a text that has not the form of a case and names a file
+/// rather, when it is none that can be read: a path, or a folder.
+void refuse_no_file(const std::string& what);
 
 /// How an output of a run here compares with theirs. What had to stay as it was is left out: what they began
 /// with is not known.
