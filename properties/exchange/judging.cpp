@@ -422,12 +422,15 @@ JudgeResult judge_tensors(const CaseFile& offered, const JudgeOptions& options) 
     return result;
   }
   result.bounds = judge_all(file, bounds);
-  if (any_consistent(result.bounds)) {
-    result.one = false;  // how it is judged was open
+  if (!result.bounds.empty()) {  // how it is judged was open
+    result.one = false;
     result.findings.clear();
+  }
+  if (any_consistent(result.bounds)) {
     note_unwritten(result);
   } else if (!result.one) {
     name_nearest(file, result.readings);
+    name_nearest(file, result.bounds);
   }
   return result;
 }
