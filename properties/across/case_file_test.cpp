@@ -177,11 +177,11 @@ TEST_F(CaseFileTest, LiesAreNamed) {
   EXPECT_EQ(refusal({{"x", DType::bf16, {4, 32}, all.first(256), nullptr}}, ""),
             "it names no case: its metadata has no 'assay.case'");
   EXPECT_EQ(refusal({{"x", DType::f16, {4, 32}, all.first(256), nullptr}}, text),
-            "tensor 'x': its dtype is f16, that of 'x' is bf16");
+            "tensor 'x': its dtype is f16, that of the case is bf16");
   EXPECT_EQ(refusal({{"x", DType::bf16, {32, 4}, all.first(256), nullptr}}, text),
-            "tensor 'x': its shape is [32, 4], that of 'x' is [4, 32]");
+            "tensor 'x': its shape is [32, 4], that of the case is [4, 32]");
   EXPECT_EQ(refusal({{"x", DType::f32, {4, 32}, all, nullptr}}, text),
-            "tensor 'x': its dtype is f32, that of 'x' is bf16");
+            "tensor 'x': its dtype is f32, that of the case is bf16");
   EXPECT_EQ(refusal({{"scale", DType::u8, {4, 1}, all.first(4), nullptr}}, text),
             "tensor 'scale': the case has no buffer of this name; the nearest is 'scales'");
   EXPECT_EQ(refusal({}, "nonsense"), "case 'nonsense': it does not start with 'FAMILY:'");

@@ -67,6 +67,8 @@ TEST(CaseText, ARefusalOfALongTextIsShort) {
   const std::string long_name(100'000, '\x01');
   for (const std::string& text : {long_name, long_name + ":", cast + ";" + long_name + "[0]=0000",
                                   cast + ";x[0]=" + std::string(100'000, '0'), cast + ",on=" + long_name,
+                                  cast + ";x[0]=" + std::string(100'000, 'G'), cast + ";" + long_name,
+                                  cast + ";" + long_name + "[0]=G", cast + "," + long_name + "=1",
                                   "mxfp8_cast/" + long_name + ":rows=1", cast + ",reported=" + long_name}) {
     const std::string said = refusal(text);
     EXPECT_GT(said.size(), 100u) << text.substr(0, 100);
@@ -131,8 +133,20 @@ TEST(CaseText, WhatIsWrongIsSaid) {
                                                      "past the end: 'x' has 128");
   EXPECT_NE(refusal(cast + ";x[1]=00").find("x[1]"), std::string::npos);
   EXPECT_NE(refusal(cast + ";x[1]=").find("it names no code"), std::string::npos);
-  EXPECT_NE(refusal(cast + ";x[1]=0000;rows=3").find("cols='64;x[1]=0000;rows=3'"),
-            std::string::npos);  // no override, so a value
+  const auto behind = [](const std::string& contents) {
+    const std::string said = refusal(cast + contents), start = "case '" + cast + contents + "': ";
+    return said.starts_with(start) ? said.substr(start.size()) : said;
+  };
+  EXPECT_EQ(behind(";x[1]=0000;rows=3"), "'rows=3' is neither 'zeros' nor BUFFER[ELEMENT]=CODES");
+  EXPECT_EQ(behind(";x[y]=0000"), "'x[y]=0000' is neither 'zeros' nor BUFFER[ELEMENT]=CODES");
+  EXPECT_EQ(behind(";"), "'' is neither 'zeros' nor BUFFER[ELEMENT]=CODES");
+  EXPECT_EQ(behind(";x[5]=GGGG"), "x[5]: 'GGGG' is no hexadecimal code");
+  EXPECT_EQ(behind(";zeros;x[5]=0000 3F8O*2 1111;x[6]=0000"), "x[5]: '3F8O*2' is no hexadecimal code");
+  const std::string order =
+      "'zeros' stands once, right behind the token and before every BUFFER[ELEMENT]=CODES";
+  EXPECT_EQ(behind(";x[1]=0000;zeros"), order);
+  EXPECT_EQ(behind(";zeros;zeros;x[1]=0000"), order);
+  EXPECT_EQ(parse_case(cast + ",on=a;x[5]=GGGG:t").token, cast + ",on=a;x[5]=GGGG:t");
   EXPECT_EQ(
       refusal("mxfp8_cast/registre:rows=1"),
       "case 'mxfp8_cast/registre:rows=1': mxfp8_cast has no route 'registre'; the nearest is 'register'");

@@ -228,13 +228,6 @@ TEST(Judging, LiesAreNamed) {
   file.tensors.emplace("scale", file.tensors.at("scales"));
   EXPECT_EQ(refusal(file, "", "mxfp8_cast"),
             "tensor 'scale': mxfp8_cast has no buffer of this name; the nearest is 'scales'");
-  EXPECT_EQ(
-      refusal(right, "rul=floor"),
-      "the tensors fit no family (--family asks one alone): gated_delta: tensor 'data': gated_delta has no "
-      "buffer of this name; the nearest is 'beta'; matmul_nbits: tensor 'data': matmul_nbits has no buffer "
-      "of "
-      "this name; the nearest is 'a'; mxfp8_cast: contract 'rul': there is no such key; the nearest is "
-      "'rule'; mxfp8_dequant: tensor 'x': mxfp8_dequant has no buffer of this name; the nearest is 'y'");
   const auto contract = [&](const std::string& contracts) { return refusal(right, contracts, "mxfp8_cast"); };
   EXPECT_EQ(contract("rule"), "contract 'rule': it is not key=value");
   EXPECT_EQ(contract("rule=flor"),
@@ -242,6 +235,51 @@ TEST(Judging, LiesAreNamed) {
   EXPECT_EQ(contract("in=fp16"), "contract in='fp16': with these tensors it is bf16");
   EXPECT_EQ(contract("rule=floor,rule=floor"), "contract 'rule': it is given twice");
   EXPECT_EQ(refusal(right, "", "mxfp8cast"), "unknown family 'mxfp8cast'; the nearest is 'mxfp8_cast'");
+}
+
+TEST(Judging, OfSeveralFamiliesOnlyThoseThatCanBeMeantAreHeard) {
+  CaseFile file = offer("mxfp8_cast:in=bf16,rows=4,cols=64");
+  EXPECT_EQ(refusal(file, "rul=floor"), "contract 'rul': there is no such key; the nearest is 'rule'");
+  EXPECT_EQ(refusal(file, "rule=flor"),
+            "contract rule='flor': with these tensors it is rceil or floor or ceil or even");
+  EXPECT_EQ(refusal(file, "rule"), "contract 'rule': it is not key=value");
+  EXPECT_EQ(refusal(file, "rule=floor,rule=ceil"), "contract 'rule': it is given twice");
+  file.tensors.emplace("scale", file.tensors.at("scales"));
+  EXPECT_EQ(refusal(file), "tensor 'scale': mxfp8_cast has no buffer of this name; the nearest is 'scales'");
+  // What its names do not tell is told of both; and what has the wrong form is asked of none.
+  CaseFile two = offer("mxfp8_dequant:rows=4,cols=64");
+  two.tensors.erase("y");
+  EXPECT_EQ(refusal(two, "out=fp64"),
+            "the tensors fit no family (--family asks one alone): mxfp8_cast: tensor 'x': it is an input of "
+            "mxfp8_cast and is missing; mxfp8_dequant: contract out='fp64': with these tensors it is fp32 or "
+            "fp16 or bf16");
+  EXPECT_EQ(refusal(two, "out"), "contract 'out': it is not key=value");
+  EXPECT_EQ(refusal(two, "out=fp32,out=fp32"), "contract 'out': it is given twice");
+}
+
+TEST(Judging, TheFileOfATensorIsNamed) {
+  CaseFile file = offer("mxfp8_cast:in=bf16,rows=4,cols=64");
+  file.origins = {{"x", "x.npy"}, {"data", "outputs.h5"}, {"scales", "outputs.h5"}};
+  file.tensors.at("x").dtype = DType::f64;
+  const std::string said = "x.npy: tensor 'x': its dtype is f64; here it has to hold fp32 or fp16 or bf16";
+  EXPECT_EQ(refusal(file), said);
+  EXPECT_EQ(refusal(file, "", "mxfp8_cast"), said);
+  file.tensors.erase("x");
+  EXPECT_EQ(refusal(file, "", "mxfp8_cast"), "tensor 'x': it is an input of mxfp8_cast and is missing");
+  file.tensors.emplace("scale", file.tensors.at("scales"));
+  file.origins.emplace("scale", "more.npy");
+  EXPECT_EQ(refusal(file, "", "mxfp8_cast"),
+            "more.npy: tensor 'scale': mxfp8_cast has no buffer of this name; the nearest is 'scales'");
+}
+
+TEST(Judging, AMissingTensorIsAskedForWhereItWouldTell) {
+  CaseFile file = offer("mxfp8_cast:in=bf16,rule=floor,rows=4,cols=64,fill=normal,seed=1");
+  file.tensors.erase("scales");
+  const std::string said = text_report(open(file));
+  EXPECT_NE(said.find("    scales: the tensor 'scales' or 'scales colwise', of more than one block with "
+                      "different scales\n"),
+            said.npos)
+      << said;
 }
 
 TEST(Judging, LiesOfTheOtherFamiliesAreNamed) {

@@ -60,9 +60,16 @@ void check_id_is_free(const std::string& id, const Path& file) {
 
 /// "OUTPUT[FIRST]=CODES", the form that a case has for its own buffers.
 properties::RightCodes parse_right(const std::string& text) {
-  const CaseText parts = properties::parse_case("right:;" + text);
-  if (parts.overrides.size() != 1 || parts.zeros)
+  const auto refuse = [&] {
     throw BadInput(fmt::format("--right {}: it is not OUTPUT[ELEMENT]=CODES", fixtures::in_quotes(text)));
+  };
+  CaseText parts;
+  try {
+    parts = properties::parse_case("right:;" + text);
+  } catch (const BadInput&) {  // it speaks of a case
+    refuse();
+  }
+  if (parts.overrides.size() != 1 || parts.zeros) refuse();
   const properties::Override& one = parts.overrides.front();
   return {one.buffer, one.first, one.codes};
 }

@@ -143,11 +143,16 @@ TEST_F(JudgeProgramTest, LiesAreOneLine) {
   expect(2, "judge out.safetensors --family mxfp8_cast",
          "tensor 'x': it is an input of mxfp8_cast and is missing");
   expect(2, "judge all.safetensors --case mxfp8_cast:in=bf16,rows=3,cols=32",
-         "all.safetensors: tensor 'data': its shape is [2, 32], that of 'data' is [3, 32]");
+         "all.safetensors: tensor 'data': its shape is [2, 32], that of the case is [3, 32]");
   expect(2, "judge all.safetensors --case mxfp8_cast:in=fp16,rows=2,cols=32",
-         "tensor 'x': its dtype is bf16, that of 'x' is f16");
+         "tensor 'x': its dtype is bf16, that of the case is f16");
   expect(2, "judge all.safetensors --json ''", "--json ''");
 
+  expect(2, "judge all.safetensors --contract rule=flor",
+         "assay: contract rule='flor': with these tensors it is");
+  expect(2, "judge all.safetensors --contract bogus=1", "assay: contract 'bogus': there is no such key");
+  expect(2, "judge out.safetensors --tensor x=all.safetensors:scales --family mxfp8_cast",
+         "assay: all.safetensors: tensor 'x': its last dimension 1 is not divisible by 32");
   put("bad-case.safetensors", {"x"}, {{"assay.case", "nonsense"}});
   expect(2, "judge bad-case.safetensors", "case 'nonsense': it does not start with 'FAMILY:'");
   put("other.safetensors", {"x"}, {{"assay.case", "mxfp8_cast:rows=9"}});
@@ -215,6 +220,11 @@ TEST_F(JudgeProgramTest, CasesThatEveryRouteRefusesAreLeftOut) {
          "1 cases that every route refuses are left out");
   expect(0, "cases --format hdf5 --case gated_delta:batch=2 --out hdf5", "wrote 1 case file and");
   expect(3, "judge hdf5/0001-*.h5", "VACUOUS");
+  const Ran nowhere =
+      assay::cli::testing_program::run("cases --format hdf5 --case gated_delta:batch=2 --out nowhere", "2>&1",
+                                       "TMPDIR=/nonexist ", folder_.string());
+  EXPECT_EQ(nowhere.exit_code, 4) << nowhere.text;
+  EXPECT_EQ(nowhere.text, "assay: TMPDIR=/nonexist: No such file or directory\n");
 }
 
 }  // namespace

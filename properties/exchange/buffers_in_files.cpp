@@ -80,10 +80,9 @@ bool lies_like(const std::vector<std::size_t>& offered, const std::vector<std::s
 
 std::string misfit(DType dtype, const std::vector<std::size_t>& shape, const BufferInFile& buffer) {
   if (!holds_codes_of(dtype, buffer.dtype))
-    return fmt::format("its dtype is {}, that of '{}' is {}", to_string(dtype), buffer.name,
-                       to_string(buffer.dtype));
+    return fmt::format("its dtype is {}, that of the case is {}", to_string(dtype), to_string(buffer.dtype));
   if (!lies_like(shape, buffer.shape))
-    return fmt::format("its shape is {}, that of '{}' is {}", fixtures::shape_text(shape), buffer.name,
+    return fmt::format("its shape is {}, that of the case is {}", fixtures::shape_text(shape),
                        fixtures::shape_text(buffer.shape));
   return {};
 }

@@ -260,24 +260,44 @@ std::string contracts_named(const CaseFile& file, const std::string& contracts) 
   return fmt::format("{}{}scale={}", contracts, contracts.empty() ? "" : ",", *scale);
 }
 
-/// The family whose buffers these tensors are, and its readings of them.
-std::pair<const Family*, std::vector<std::string>> read(const std::vector<OfferedTensor>& offers,
-                                                        const JudgeOptions& options) {
-  if (!options.family.empty()) {
-    const Family& family = family_named(options.family);
-    return {&family, family.readings(offers, options.contracts)};
-  }
-  std::vector<std::pair<const Family*, std::vector<std::string>>> fitting;
+/// What a family has against the tensors, naming the file where one is refused.
+std::string said(const BadInput& refusal, const CaseFile& file) {
+  const auto* refused = dynamic_cast<const RefusedTensor*>(&refusal);
+  const auto origin = refused == nullptr ? file.origins.end() : file.origins.find(refused->name);
+  if (origin == file.origins.end()) return refusal.what();
+  return fmt::format("{}: {}", fixtures::path_text(origin->second), refusal.what());
+}
+
+/// What families have against the tensors, by how many of their names are no buffers of the family.
+using Refusals = std::map<std::size_t, std::vector<std::pair<const Family*, std::string>>>;
+
+/// Those with the fewest such names are heard: the others were hardly meant.
+[[noreturn]] void refuse_all(const Refusals& refusals) {
+  const auto& nearest = refusals.begin()->second;
+  if (nearest.size() == 1) throw BadInput(nearest[0].second);
   std::string reasons;
-  for (const Family* family : families()) {
+  for (const auto& [family, reason] : nearest)
+    reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", family->name(), reason);
+  throw BadInput("the tensors fit no family (--family asks one alone): " + reasons);
+}
+
+/// The family whose buffers these tensors are, and its readings of them.
+std::pair<const Family*, std::vector<std::string>> read(const CaseFile& file, const JudgeOptions& options) {
+  const std::vector<OfferedTensor> offers = offers_of(file);
+  std::vector<const Family*> asked = families();
+  if (!options.family.empty()) asked = {&family_named(options.family)};
+  std::vector<std::pair<const Family*, std::vector<std::string>>> fitting;
+  Refusals refusals;
+  for (const Family* family : asked) {
     try {
       fitting.emplace_back(family, family->readings(offers, options.contracts));
-    } catch (const BadInput& reason) {
-      reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", family->name(), reason.what());
+    } catch (const BadInput& refusal) {
+      const auto* tensor = dynamic_cast<const RefusedTensor*>(&refusal);
+      refusals[tensor == nullptr ? 0 : tensor->unknown_names].emplace_back(family, said(refusal, file));
     }
   }
   if (fitting.size() == 1) return fitting[0];
-  if (fitting.empty()) throw BadInput("the tensors fit no family (--family asks one alone): " + reasons);
+  if (fitting.empty()) refuse_all(refusals);
   throw BadInput(fmt::format("the tensors fit {} and {}; name one with --family", fitting[0].first->name(),
                              fitting[1].first->name()));
 }
@@ -336,7 +356,7 @@ std::vector<std::uint64_t> JudgedReading::damage() const {
 int JudgeResult::exit_code() const {
   const auto compared = [](const JudgedReading& reading) { return reading.compared() > 0; };
   if (std::none_of(readings.begin(), readings.end(), compared)) return exit_vacuous;
-  const auto earned = [](const JudgedReading& one) { return one.consistent() && one.shown(); };
+  const auto earned = [](const auto& reading) { return reading.consistent() && reading.shown(); };
   if (std::any_of(readings.begin(), readings.end(), earned)) return exit_pass;
   return any_consistent(readings) || any_consistent(bounds) ? exit_vacuous : exit_fail;
 }
@@ -404,9 +424,10 @@ JudgeResult judge_tensors(const CaseFile& offered, const JudgeOptions& options) 
     note_unwritten(result);
     return result;
   }
+  check_contracts(options.contracts);
   JudgeOptions named = options;
   named.contracts = contracts_named(file, options.contracts);
-  const auto [family, tokens] = read(offers_of(file), named);
+  const auto [family, tokens] = read(file, named);
   result.family = family->name();
   if (const auto workload = build(under(file, tokens.at(0))); nothing_offered(file, *workload)) return result;
   std::vector<std::string> bits, bounds;

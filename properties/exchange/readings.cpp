@@ -4,6 +4,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <set>
 
 #include "fixtures/files/messages.hpp"
 #include "fixtures/files/tensor_file.hpp"
@@ -47,13 +48,23 @@ std::vector<std::string> values_in(const std::vector<std::string>& readings, std
 
 }  // namespace
 
+RefusedTensor::RefusedTensor(const std::string& of, std::string_view reason, std::size_t unknown)
+    : BadInput(fmt::format("tensor {}: {}", fixtures::in_quotes(of), reason)),
+      name(of),
+      unknown_names(unknown) {}
+
 Offer::Offer(std::string_view family, std::span<const OfferedTensor> tensors,
              std::initializer_list<std::string_view> names)
     : family_(family), tensors_(tensors) {
+  const auto unknown = [&](const OfferedTensor& tensor) {
+    return std::find(names.begin(), names.end(), tensor.name) == names.end();
+  };
   for (const OfferedTensor& tensor : tensors) {
-    if (std::find(names.begin(), names.end(), tensor.name) == names.end())
-      refuse(tensor, fmt::format("{} has no buffer of this name; the nearest is '{}'", family,
-                                 fixtures::nearest(tensor.name, listed(names))));
+    if (unknown(tensor))
+      throw RefusedTensor(tensor.name,
+                          fmt::format("{} has no buffer of this name; the nearest is '{}'", family,
+                                      fixtures::nearest(tensor.name, listed(names))),
+                          static_cast<std::size_t>(std::count_if(tensors.begin(), tensors.end(), unknown)));
     if (find(tensor.name) != &tensor) refuse(tensor, "it is offered twice");
   }
 }
@@ -71,7 +82,7 @@ const OfferedTensor& Offer::need(std::string_view name) const {
 }
 
 void refuse(const OfferedTensor& tensor, const std::string& reason) {
-  throw BadInput(fmt::format("tensor {}: {}", fixtures::in_quotes(tensor.name), reason));
+  throw RefusedTensor(tensor.name, reason, 0);
 }
 
 std::vector<formats::Format> formats_of(const Offer& offer, std::initializer_list<std::string_view> names,
@@ -128,6 +139,13 @@ std::vector<std::string> combinations(const std::vector<std::vector<std::string>
   return all;
 }
 
+void check_contracts(std::string_view contracts) {
+  std::set<std::string_view> seen;
+  for (const auto& [key, value] : pairs_of(contracts))
+    if (!seen.insert(key).second)
+      throw BadInput(fmt::format("contract {}: it is given twice", fixtures::in_quotes(key)));
+}
+
 std::optional<std::string> value_of(std::string_view contracts, std::string_view key) {
   for (const auto& [name, value] : pairs_of(contracts)) {
     if (name == key) return std::string(value);
@@ -138,15 +156,12 @@ std::optional<std::string> value_of(std::string_view contracts, std::string_view
 std::vector<std::string> agreeing(const std::vector<std::string>& readings, std::string_view fixed,
                                   std::initializer_list<std::string_view> keys) {
   std::vector<std::string> left = readings;
-  std::vector<std::string_view> seen;
+  check_contracts(fixed);
   for (const Pair& pair : pairs_of(fixed)) {
     const std::string_view key = pair.first, value = pair.second;
     if (std::find(keys.begin(), keys.end(), key) == keys.end())
       throw BadInput(fmt::format("contract {}: there is no such key; the nearest is '{}'",
                                  fixtures::in_quotes(key), fixtures::nearest(key, listed(keys))));
-    if (std::find(seen.begin(), seen.end(), key) != seen.end())
-      throw BadInput(fmt::format("contract '{}': it is given twice", key));
-    seen.push_back(key);
     const std::vector<std::string> possible = values_in(left, key);
     std::erase_if(left, [&](const std::string& reading) { return value_of(reading, key) != value; });
     if (!left.empty()) continue;

@@ -10,15 +10,25 @@
 #include <utility>
 #include <vector>
 
+#include "fixtures/tensor/errors.hpp"
 #include "properties/gate/family.hpp"
 
 namespace assay::properties {
 
+/// Why a tensor that was offered is refused, "tensor 'NAME': REASON", for callers that know its file.
+class RefusedTensor : public BadInput {
+ public:
+  RefusedTensor(const std::string& name, std::string_view reason, std::size_t unknown_names);
+
+  std::string name;
+  std::size_t unknown_names;  ///< how many of all that were offered the family has no buffer for
+};
+
 /// Tensors offered for a case of one family, by name.
 class Offer {
  public:
-  /// Throws BadInput for a tensor that is none of `names` (with the nearest) or is offered twice. `tensors`
-  /// must outlive it.
+  /// Throws RefusedTensor for a tensor that is none of `names` (with the nearest) or is offered twice.
+  /// `tensors` must outlive it.
   Offer(std::string_view family, std::span<const OfferedTensor> tensors,
         std::initializer_list<std::string_view> names);
 
@@ -31,6 +41,7 @@ class Offer {
   std::span<const OfferedTensor> tensors_;
 };
 
+/// Throws RefusedTensor.
 [[noreturn]] void refuse(const OfferedTensor&, const std::string& reason);
 
 /// Those of `formats` whose codes the tensors of these names that are there can all hold: of a float its own,
@@ -50,6 +61,9 @@ std::vector<std::string> parts(std::string_view key, const std::vector<formats::
 
 /// All combinations of one of each list, joined with commas, the first list slowest.
 std::vector<std::string> combinations(const std::vector<std::vector<std::string>>& lists);
+
+/// Throws BadInput for a part of "key=value,key=value" of another form, and for a key that is given twice.
+void check_contracts(std::string_view contracts);
 
 /// The value that "key=value,key=value" gives a key.
 std::optional<std::string> value_of(std::string_view contracts, std::string_view key);

@@ -24,8 +24,8 @@ using arithmetic::load_code;
   throw BadInput(case_refusal(where, reason));
 }
 
-/// "BUFFER[INDEX]=CODES"; nothing for another form. CODES are looked at by their characters alone.
-std::optional<Override> parse_override(std::string_view part) {
+/// "BUFFER[INDEX]=CODES", whatever CODES are; nothing for another form.
+std::optional<Override> parse_place_and_codes(std::string_view part) {
   const std::size_t open = part.find('['), close = part.find("]=");
   if (open == 0 || open == part.npos || close == part.npos || close < open) return std::nullopt;
   Override found;
@@ -34,8 +34,31 @@ std::optional<Override> parse_override(std::string_view part) {
   const auto [stop, error] = std::from_chars(first, last, found.first);
   if (error != std::errc{} || stop != last) return std::nullopt;
   found.codes = part.substr(close + 2);
-  if (found.codes.find_first_not_of("0123456789ABCDEFabcdef* ") != std::string::npos) return std::nullopt;
   return found;
+}
+
+constexpr std::string_view code_characters = "0123456789ABCDEFabcdef* ";
+
+/// The same; nothing for CODES that have other characters than codes have.
+std::optional<Override> parse_override(std::string_view part) {
+  auto found = parse_place_and_codes(part);
+  if (found && found->codes.find_first_not_of(code_characters) != std::string::npos) found.reset();
+  return found;
+}
+
+/// Why `part`, which stands behind a token and a ';', is not what may stand there.
+std::string why_no_contents(std::string_view part) {
+  const auto written = parse_place_and_codes(part);
+  if (part == "zeros" || parse_override(part))
+    return "'zeros' stands once, right behind the token and before every BUFFER[ELEMENT]=CODES";
+  if (!written)
+    return fmt::format("{} is neither 'zeros' nor BUFFER[ELEMENT]=CODES", fixtures::in_quotes(part));
+  const std::string_view codes = written->codes;
+  const std::size_t wrong = codes.find_first_not_of(code_characters);
+  const std::size_t start = codes.substr(0, wrong).rfind(' ') + 1;  // 0 where there is none
+  const std::string_view word = codes.substr(start, codes.find(' ', wrong) - start);
+  return fmt::format("{}[{}]: {} is no hexadecimal code", fixtures::excerpt(written->buffer, 120),
+                     written->first, fixtures::in_quotes(word));
 }
 
 /// Takes what follows the token off the end of `text`, from behind: every part is read once, however many of
@@ -137,6 +160,10 @@ CaseText parse_case(std::string_view whole) {
   parse_place(whole.substr(0, colon), result);
   std::string_view rest = whole.substr(colon);
   take_contents(rest, result);
+  // Only the path of `on=` may hold ';': elsewhere the last one stands before what could not be taken.
+  if (const std::size_t last = rest.rfind(';');
+      last != rest.npos && !rest.starts_with(":on=") && rest.find(",on=") == rest.npos)
+    refuse(whole, why_no_contents(rest.substr(last + 1)));
   result.token = result.family + std::string(rest);
   return result;
 }

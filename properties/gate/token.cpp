@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <set>
 
 #include "fixtures/files/tensor_file.hpp"
 #include "fixtures/tensor/errors.hpp"
@@ -60,10 +61,12 @@ void TokenReader::for_each_pair(std::string_view family, std::string_view last_k
   const std::string prefix = fmt::format("{}:", family);
   if (!token_.starts_with(prefix)) refuse(fmt::format("it does not start with '{}'", prefix));
   std::string_view rest = token_.substr(prefix.size());
+  std::set<std::string_view> seen;
   while (!rest.empty()) {
     const std::size_t equals = rest.find('=');
     if (equals == std::string_view::npos) refuse(fmt::format("'{}' is not key=value", rest));
     const std::string_view key = rest.substr(0, equals);
+    if (!seen.insert(key).second) refuse(fmt::format("{} is given twice", fixtures::in_quotes(key)));
     rest.remove_prefix(equals + 1);
     if (key == last_key) return set(key, rest);
     const std::size_t comma = std::min(rest.find(','), rest.size());

@@ -32,10 +32,16 @@ std::string complaint(const Read& read) {
 
 TEST(Token, PairsInOrderAndTheRestForTheLastKey) {
   EXPECT_EQ(pairs_of("family:"), Pairs{});
-  EXPECT_EQ(pairs_of("family:a=1,b=,a=2"), (Pairs{{"a", "1"}, {"b", ""}, {"a", "2"}}));
+  EXPECT_EQ(pairs_of("family:a=1,b=,c=2"), (Pairs{{"a", "1"}, {"b", ""}, {"c", "2"}}));
   EXPECT_EQ(pairs_of("family:a=1,on=x,y=z:t"), (Pairs{{"a", "1"}, {"on", "x,y=z:t"}}));
   EXPECT_EQ(complaint([] { pairs_of("famil:a=1"); }), "case 'famil:a=1': it does not start with 'family:'");
   EXPECT_EQ(complaint([] { pairs_of("family:a=1,b"); }), "case 'family:a=1,b': 'b' is not key=value");
+}
+
+TEST(Token, AKeyStandsOnce) {
+  EXPECT_EQ(complaint([] { pairs_of("family:a=1,b=,a=2"); }), "case 'family:a=1,b=,a=2': 'a' is given twice");
+  EXPECT_EQ(complaint([] { pairs_of("family:a=1,a=1"); }), "case 'family:a=1,a=1': 'a' is given twice");
+  EXPECT_EQ(pairs_of("family:a=1,on=x,a=2,on=3"), (Pairs{{"a", "1"}, {"on", "x,a=2,on=3"}})) << "a path";
 }
 
 TEST(Token, AComplaintIsOneShortLine) {

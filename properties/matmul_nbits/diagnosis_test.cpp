@@ -1,6 +1,7 @@
 // Every known fault's output is given its name, and what no fault explains is given none.
 #include "properties/matmul_nbits/diagnosis.hpp"
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -23,6 +24,7 @@ std::vector<std::string> patterns(MatmulWorkload& workload, const std::vector<st
 struct Planted {
   Fault fault;
   const char *pattern, *token;
+  int n = 40, k = 589;
 };
 
 /// A case in which the fault shows and no other gives the same output.
@@ -40,18 +42,18 @@ constexpr Planted planted[] = {
     {Fault::scale_ignored, "scale ignored", ""},
     {Fault::tail_dropped, "tail dropped", ""},
     {Fault::last_block_dropped, "last block dropped", ""},
-    {Fault::last_split_dropped, "last slice dropped", "split=8,k=2077,"},
-    {Fault::splits_stop_early, "first slice alone", "split=8,k=2077,"},
+    {Fault::last_split_dropped, "last slice dropped", "split=8,", 40, 2077},
+    {Fault::splits_stop_early, "first slice alone", "split=8,", 40, 2077},
     {Fault::bias_dropped, "bias dropped", "bias=once,"},
-    {Fault::bias_twice_for_once, "bias rounded otherwise", "bias=once,n=200,model=fp16,"},
+    {Fault::bias_twice_for_once, "bias rounded otherwise", "bias=once,model=fp16,", 200},
     {Fault::direct_rounding, "stored without fp16", "pattern=rounding,"},
     {Fault::truncated, "truncation", ""},
     {Fault::saturated, "overflow saturated", "pattern=rounding,"},
     {Fault::subnormals_flushed, "subnormal flushed", "pattern=underflow,model=fp16,"},
     {Fault::zero_hoisted, "zero point hoisted", ""},
     {Fault::weights_not_rounded, "weights not rounded", "model=fp16,"},
-    {Fault::accumulated_in_fp32, "accumulated in fp32", "model=fp16,k=1101,"},
-    {Fault::other_pairs, "other pairs", "schedule=natural,model=fp16,k=1056,"},
+    {Fault::accumulated_in_fp32, "accumulated in fp32", "model=fp16,", 40, 1101},
+    {Fault::other_pairs, "other pairs", "schedule=natural,model=fp16,", 40, 1056},
 };
 
 TEST(Diagnosis, EveryFaultIsNamedAlone) {
@@ -59,7 +61,7 @@ TEST(Diagnosis, EveryFaultIsNamedAlone) {
   for (std::size_t i = 0; i < std::size(planted); ++i) {
     const Planted& one = planted[i];
     ASSERT_EQ(static_cast<std::size_t>(one.fault), i);
-    MatmulWorkload workload(parse(std::string("matmul_nbits:n=40,k=589,") + one.token + "seed=3"));
+    MatmulWorkload workload(parse(fmt::format("matmul_nbits:n={},k={},{}seed=3", one.n, one.k, one.token)));
     const auto faulty = oracle::faulty(one.fault, workload.point().contracts, workload.point().shape,
                                        view(workload.operands()));
     ASSERT_FALSE(faulty.empty()) << one.pattern;

@@ -150,6 +150,8 @@ void check_scales(const Point& point, oracle::Direction direction, const TokenRe
         rowwise ? fmt::format("stride={} is less than the {} blocks of a row", given.stride, least.stride)
                 : fmt::format("cstride={} is less than cols={}", given.stride, least.stride));
   }
+  if (given.rows * given.stride > (std::size_t{1} << 32))
+    reader.refuse(fmt::format("{}*{} is over 2^32 bytes", rows, stride));
 }
 
 void check_shape(const Point& point, const TokenReader& reader) {

@@ -61,6 +61,11 @@ TEST(Point, RefusesExtentsThatDoNotHoldTheScales) {
   EXPECT_EQ(refusal("dir=colwise,scales=swizzled,csrows=5"),
             "csrows=5, cstride=128 is not the 4 x 128 of swizzled scales");
   EXPECT_EQ(refusal("rows=33,cols=48,dir=colwise"), "cols=48 is not divisible by the block size 32");
+  EXPECT_EQ(refusal("rows=1,cols=32,srows=16777216,stride=16777216"), "srows*stride is over 2^32 bytes");
+  EXPECT_EQ(refusal("rows=1,cols=32,srows=16777216,stride=256"), "");
+  EXPECT_EQ(refusal("rows=1,cols=32,srows=16777216,stride=257"), "srows*stride is over 2^32 bytes");
+  EXPECT_EQ(refusal("dir=colwise,rows=1,cols=32,csrows=16777216,cstride=257"),
+            "csrows*cstride is over 2^32 bytes");
   EXPECT_EQ(refusal("dir=down"), "dir='down' is unknown; the nearest is 'rowwise'");
   EXPECT_EQ(refusal("transpose=1,reported=B07.1"), "transpose=1 is of a fill= only");
 }

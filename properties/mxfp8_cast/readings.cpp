@@ -114,7 +114,8 @@ std::string tells_apart(std::string_view key) {
   if (key == "fp8") return "data in a type of its own (F8_E4M3, F8_E5M2), or elements that are not zero";
   if (key == "in") return "x in a type of its own (F16, BF16), or elements that are not zero";
   if (key == "dir") return "data or scales of both directions";
-  if (key == "scales") return "more than one block, with different scales";
+  if (key == "scales")
+    return "the tensor 'scales' or 'scales colwise', of more than one block with different scales";
   return {};
 }
 

@@ -60,6 +60,8 @@ TEST(Point, RefusesWhatNoBufferCanBe) {
             "stride=95 is less than the 96 blocks of a row");
   EXPECT_EQ(refusal("rows=33,cols=96,layout=swizzled,stride=8"),
             "swizzled scales of 33 x 96 are srows=128,stride=4");
+  EXPECT_EQ(refusal("rows=1,cols=32,srows=16777216,stride=257"), "srows*stride is over 2^32 bytes");
+  EXPECT_EQ(refusal("dir=colwise,rows=1,cols=32,srows=16777216,stride=256"), "");
   EXPECT_EQ(refusal("salign=3"), "salign=3 is no power of two");
   EXPECT_EQ(refusal("out=fp32,yalign=2"), "yalign=2 is less than an output element");
   EXPECT_EQ(refusal("cols=40,quantised=normal"), "cols=40 is not divisible by 32, so X is not quantised");
