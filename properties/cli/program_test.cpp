@@ -150,6 +150,10 @@ TEST(Program, WhatWasNotAskedIsNotVacuous) {
   const Ran one = run("gate --device cpu --case 'mxfp8_cast/register@cpu:rows=3,cols=128,fill=normal'");
   EXPECT_EQ(one.exit_code, 0) << one.text;
   EXPECT_EQ(one.text.find("mxfp8_cast/staged"), std::string::npos) << one.text;
+  const Ran missed =
+      run("gate --device cpu --route staged --route register "
+          "--case 'mxfp8_cast/register@cpu:rows=3,cols=128,fill=normal'");
+  EXPECT_EQ(missed.exit_code, 3) << "asked for by name, and not judged\n" << missed.text;
   const Ran refused = run("gate --device cpu --case 'mxfp8_cast/register@cpu:rows=3,cols=96'");
   EXPECT_EQ(refused.exit_code, 3) << "no route of it took the case\n" << refused.text;
   const Ran part = run("gate --device cpu --family matmul_nbits --shard 1000/1000");

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <set>
@@ -383,13 +384,6 @@ void note_never_launched(GateResult& result) {
   }
 }
 
-/// Routes that none of the chosen cases is of have nothing to say, unless no route has.
-void leave_out_unasked(GateResult& result) {
-  const auto asked = [](const Row& row) { return row.cases + row.unsupported + row.failed > 0; };
-  if (std::none_of(result.rows.begin(), result.rows.end(), asked)) return;
-  std::erase_if(result.rows, [&](const Row& row) { return !asked(row); });
-}
-
 void judge_all(const GateOptions& options, const Selection& selection,
                const std::vector<fixtures::TensorPath>& files, const std::vector<Replayed>& captured,
                const std::vector<Device*>& devices, bool built_in, Recorder& recorder) {
@@ -417,7 +411,12 @@ void judge_all(const GateOptions& options, const Selection& selection,
           [&](std::string_view route) { return selection.route(battery->name, route); }, recorder);
     }
   }
-  if (!recorder.result().every_row_must_compare) leave_out_unasked(recorder.result());
+  if (!recorder.result().every_row_must_compare) {
+    std::vector<std::string> devices_named;
+    for (const auto* kinds : {&options.devices, &options.required})
+      for (const kernels::DeviceKind kind : *kinds) devices_named.emplace_back(to_string(kind));
+    leave_out_unasked(recorder.result(), !options.routes.empty(), devices_named);
+  }
   if (built_in) note_never_launched(recorder.result());
   note_shows_no_write(recorder.result());
 }

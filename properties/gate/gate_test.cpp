@@ -228,6 +228,30 @@ TEST(Gate, ExitCodes) {
   EXPECT_EQ(result.exit_code(), exit_fail);
 }
 
+TEST(Gate, RowsThatNobodyAskedForAreLeftOut) {
+  const auto left = [](bool routes_named, const std::vector<std::string>& devices_named,
+                       std::uint64_t cases) {
+    GateResult result;
+    for (const auto& [route, device] : {std::pair("fast", "cpu"), {"slow", "cpu"}, {"fast", "cuda"}}) {
+      Row row;
+      row.family = "copy";
+      row.route = route;
+      row.device = device;
+      if (result.rows.empty()) row.cases = row.elements = cases;
+      result.rows.push_back(row);
+    }
+    leave_out_unasked(result, routes_named, devices_named);
+    std::string rows;
+    for (const Row& row : result.rows) rows += row.route + "@" + row.device + " ";
+    return rows + std::to_string(result.exit_code());
+  };
+  EXPECT_EQ(left(false, {}, 1), "fast@cpu 0");
+  EXPECT_EQ(left(false, {"cpu"}, 1), "fast@cpu 0");
+  EXPECT_EQ(left(true, {}, 1), "fast@cpu slow@cpu 3") << "a route that was asked for by name";
+  EXPECT_EQ(left(false, {"cuda"}, 1), "fast@cpu fast@cuda 3") << "a device that was";
+  EXPECT_EQ(left(false, {}, 0), "fast@cpu slow@cpu fast@cuda 3") << "no row speaks";
+}
+
 Finding damaged(std::string place, std::vector<std::string> patterns) {
   return {Code::wrong_code, "", std::move(place), std::move(patterns), {}, ""};
 }

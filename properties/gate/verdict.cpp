@@ -2,8 +2,11 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
+#include <set>
+#include <utility>
 
 namespace assay::properties {
 
@@ -50,6 +53,25 @@ int GateResult::exit_code() const {
   // A finding without a failed row (a property, a golden) is a failure all the same.
   if (!findings.empty() || properties_failed > 0) return exit_fail;
   return compared && !vacuous ? exit_pass : exit_vacuous;
+}
+
+void leave_out_unasked(GateResult& result, bool routes_named, const std::vector<std::string>& devices_named) {
+  const auto asked = [](const Row& row) { return row.cases + row.unsupported + row.failed > 0; };
+  std::set<std::pair<std::string, std::string>> routes;
+  std::set<std::string> devices;
+  for (const Row& row : result.rows) {
+    if (!asked(row)) continue;
+    routes.emplace(row.family, row.route);
+    devices.insert(row.device);
+  }
+  if (devices.empty()) return;
+  std::erase_if(result.rows, [&](const Row& row) {
+    const bool missed_route = routes_named && !routes.contains({row.family, row.route});
+    const bool missed_device =
+        !devices.contains(row.device) &&
+        std::find(devices_named.begin(), devices_named.end(), row.device) != devices_named.end();
+    return !asked(row) && !missed_route && !missed_device;
+  });
 }
 
 }  // namespace assay::properties

@@ -84,4 +84,9 @@ struct GateResult {
   int exit_code() const;
 };
 
+/// Takes out rows that no chosen case was of: they have nothing to say. A row stays, and is vacuous, where
+/// its route or device was asked for by name and no other row speaks for that, and where no row speaks at
+/// all. `routes_named`: only routes that were asked for by name have rows.
+void leave_out_unasked(GateResult&, bool routes_named, const std::vector<std::string>& devices_named);
+
 }  // namespace assay::properties
